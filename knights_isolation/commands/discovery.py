@@ -9,12 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from knights_isolation.experiments.roster import AgentLike
-from knights_isolation.inputs import Jobs, Seed, Size, agent_spec
-from knights_isolation.parameters import About, command
-from knights_isolation.result import Result, drawn
-from knights_isolation.surface import keeping, nested, tell
-
+from ..inputs import Agent, Jobs, Seed, Size, agent_spec
+from ..parameters import About, command
+from ..result import Result, drawn
+from ..surface import keeping, nested, tell
 from .suites import screen
 from .tournaments import match
 
@@ -26,9 +24,7 @@ if TYPE_CHECKING:
 _BASELINE = "ID:improved"
 _SECONDS_OF_A_PAGE = 10.0
 """Between two pages of a search that goes on."""
-Opponent = Annotated[
-    AgentLike, About(help="A search by a heuristic, to be beaten at equal cost.", metavar="SPEC", complete="agent")
-]
+Opponent = Annotated[Agent, About(help="A search by a heuristic, to be beaten at equal cost.")]
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,6 @@ def discover(
 
     Args:
         minutes: processor minutes of the search; more of them continue a shorter search.
-        seed: random seed of all steps.
         board: board size with a shipped suite of solved positions, 7x7 or 6x6.
         out: folder of the journal and of what is found; default: one below runs/.
         pairs: held-out openings of each verdict, each played twice.
@@ -82,7 +77,6 @@ def discover(
         isolation discover --minutes 2 --board 6x6 --against ID:territory
 
     Raises:
-        ValueError: an argument is invalid.
         ChildProcessError: a process of the search died.
     """
     from knights_isolation.experiments.discovery import finals

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, cast
+from typing import cast
 
 from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation, EvaluationTask
 from knights_isolation.experiments.roster import AgentLike
-from knights_isolation.inputs import Agent, Jobs, Size, agent_spec
-from knights_isolation.parameters import About, command
-from knights_isolation.result import Result
-from knights_isolation.surface import COMMAND
 
-Candidates = Annotated[Sequence[AgentLike | Path], About(metavar="FILE[:FUNCTION]", complete="file")]
+from ..inputs import Agent, AnyHeuristic, Jobs, Size, agent_spec
+from ..parameters import command
+from ..result import Result
+from ..surface import COMMAND
 
 
 def evaluate(
@@ -31,7 +30,7 @@ def evaluate(
 
 @command("rows", "json")
 def evaluate_all(
-    candidates: Candidates,
+    candidates: Sequence[AnyHeuristic | Path],
     *,
     budget: Budget = "games",
     baseline: Agent = "ID:improved",
@@ -51,7 +50,6 @@ def evaluate_all(
         budget: the last stage; held-out is for your best alone, since it uses positions that nothing was learned from.
         baseline: compare with this search, at equal cost; candidates search by its method.
         reveal: say the lead on held-out positions, too: not to a program that searches.
-        jobs: how many at a time; 0: one per core.
 
     Examples:
         isolation evaluate my_heuristic.py --format json

@@ -19,6 +19,8 @@ from ..surface import COMMAND, TYPED, captured, counting, play_kept_run, tell
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.analyse_file import Analysis
+    from knights_isolation.experiments.analysis.file_contents import FileContents
+    from knights_isolation.experiments.analysis.gauntlets import TrialConditions
     from knights_isolation.experiments.analysis.quick_trial import Trial
     from knights_isolation.experiments.plan.catalogue import CatalogueEntry
     from knights_isolation.isolation.checks.check_result import CheckResult
@@ -122,7 +124,6 @@ def analyse(
         if markdown or opponents or pairs:
             raise ValueError("--quick plays no gauntlet: leave out --opponent, --pairs, --markdown and --html")
         return try_(heuristic, baseline=baseline, limit=limit)
-    from knights_isolation.experiments.analysis.analyse_file import analyse as analyses
     from knights_isolation.experiments.analysis.file_contents import read_file
     from knights_isolation.experiments.analysis.gauntlets import TrialConditions
     from knights_isolation.experiments.roster import parse_limit
@@ -133,17 +134,8 @@ def analyse(
     with captured(reference):
         contents = read_file(reference)
     contents = replace(contents, size=board or contents.size)
-    against = agent_spec(baseline) if baseline else None
-    rivals = tuple(map(agent_spec, opponents))
-    question = TrialConditions(against, rivals, limit, contents.size, pairs, seed)
-    done: list[Analysis] = []
-    try:
-        done.extend(analyses(contents, question, play_kept_run, jobs, _show_step, partial(captured, reference)))
-    except BaseException:
-        if done and COMMAND.get():
-            print(pages.analysis_text(done[-1]))
-        raise
-    analysis = done[-1]
+    against, rivals = agent_spec(baseline) if baseline else None, tuple(map(agent_spec, opponents))
+    analysis = _analysed(contents, TrialConditions(against, rivals, limit, contents.size, pairs, seed), reference, jobs)
     if COMMAND.get():
         pages.keep_page(analysis, TYPED.get())
     written = pages.write_markdown(analysis, Path(markdown), TYPED.get()) if markdown else []
@@ -153,6 +145,21 @@ def analyse(
         text=pages.analysis_text(analysis), page=partial(pages.page_text, analysis), written=tuple(written),
         passes=all(trial.is_sound for trial in analysis.trials.values()),
     )  # fmt: skip
+
+
+def _analysed(contents: FileContents, question: TrialConditions, reference: str, jobs: int) -> Analysis:
+    """Return the last of the analyses, which grow; if one is interrupted, it is printed on the command line."""
+    from knights_isolation.experiments.analysis.analyse_file import analyse
+    from knights_isolation.reports.analysis.analysis_page import analysis_text
+
+    done: list[Analysis] = []
+    try:
+        done.extend(analyse(contents, question, play_kept_run, jobs, _show_step, partial(captured, reference)))
+    except BaseException:
+        if done and COMMAND.get():
+            print(analysis_text(done[-1]))
+        raise
+    return done[-1]
 
 
 @command("rows")

@@ -145,7 +145,6 @@ def accuracy(
         positions: with --heuristics: number of test positions for each of them; 500 by default.
         board: with --heuristics: board size, ROWSxCOLUMNS; 7x7 by default.
         jobs: with --heuristics: worker processes; 0, the default: one per core.
-        cluster: with --heuristics: use a cluster: address of its scheduler, or the scheduler's file.
         by_ply: also by bands of seven plies.
         plot_by_ply: draw accuracy by ply, .svg or .png.
         plot_by_depth: draw accuracy by depth, .svg or .png.
@@ -158,7 +157,6 @@ def accuracy(
         ValueError: the run has no labels, or a run was named beside heuristics.
     """
     from knights_isolation.experiments.exact.accuracy import BAND, accuracies, run_decisions
-    from knights_isolation.experiments.exact.accuracy_games import described, play_and_label, shortages
     from knights_isolation.experiments.record.log import count_games
     from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
     from knights_isolation.reports.plots.style import save
@@ -175,13 +173,8 @@ def accuracy(
         decisions = run_decisions(labelled)
         notes = [f"{decisions['game_id'].nunique():,} of {count_games(labelled):,} games are labelled."]
     else:
-        chosen = shipped.names() if heuristics == "*" else [reference_of(name) for name in heuristics]
-        failures: list[str] = []
-        size, wanted = board or "7x7", positions or 500
-        play = partial(play_and_label, size=size, jobs=jobs or 0, cluster=cluster, note=failures.append)
-        with counting("players") as show:
-            decisions = play(chosen, searched, wanted, show=show)
-        notes = [*failures, described(size), *shortages(decisions, wanted)]
+        where = {"size": board or "7x7", "jobs": jobs or 0, "cluster": cluster}
+        decisions, notes = _fresh_decisions(heuristics, searched, positions or 500, where)
     missing = "No agent with enough labelled moves."
     plots = ((plot_by_ply, accuracy_by_ply), (plot_by_depth, accuracy_by_depth))
     written = [save(drawn(chart_of(decisions), missing), Path(path)) for path, chart_of in plots if path]
@@ -196,6 +189,17 @@ def _depths(depths: str | Sequence[int] | None) -> list[int]:
         if not str(word).strip().isdecimal() or not int(word):
             raise ValueError(f"depths: a positive whole number or several, as in 1,3,5, not {word!r}")
     return [int(word) for word in words]
+
+
+def _fresh_decisions(
+    wanted: str | Sequence[AgentLike], depths: Sequence[int], positions: int, where: dict[str, Any]
+) -> tuple[DataFrame, list[str]]:
+    from knights_isolation.experiments.exact.accuracy_games import described, play_and_label, shortages
+
+    chosen, failures = shipped.names() if wanted == "*" else [reference_of(name) for name in wanted], list[str]()
+    with counting("players") as show:
+        frame = play_and_label(chosen, depths, positions, **where, show=show, note=failures.append)
+    return frame, [*failures, described(where["size"]), *shortages(frame, positions)]
 
 
 @command("tables", "plot", "html")

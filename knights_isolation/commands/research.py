@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knights_isolation.experiments.roster import reference_of
-from knights_isolation.inputs import HeuristicFile, Jobs, Seed, agent_spec
-from knights_isolation.parameters import About, command
 from knights_isolation.reports.studies.research import NODES, Research, Step, research_section, write_research_page
-from knights_isolation.result import Result
-from knights_isolation.surface import captured, keeping, nested
 
+from ..inputs import HeuristicFile, Jobs, Seed, agent_spec
+from ..parameters import About, command
+from ..result import Result
+from ..surface import captured, keeping, nested
 from .discovery import Opponent
 from .evaluation import evaluate
 from .suites import screen
@@ -47,14 +47,10 @@ def research(
     Args:
         games: games to tune with.
         pairs: most openings of the last test, of 0 against 20 Elo, each played twice.
-        seed: random seed of all steps.
 
     Examples:
         isolation research my_heuristic.py:score
         isolation research my_heuristic.py:score --against ID:territory --games 5000
-
-    Raises:
-        ValueError: an argument is invalid.
     """
     from knights_isolation.experiments.record.run_directory import HOME, digest_of
     from knights_isolation.reports.pages.kept_pages import PAGE

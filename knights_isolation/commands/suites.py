@@ -5,45 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from knights_isolation.experiments.roster import AgentLike, parse_limit
-from knights_isolation.inputs import (
-    Agent,
-    Cluster,
-    Count,
-    EqualCost,
-    Jobs,
-    LimitText,
-    Output,
-    Seed,
-    SuiteName,
-    agent_spec,
-)
+from knights_isolation.experiments.roster import parse_limit
 from knights_isolation.isolation.suggestions import command as shell_command
-from knights_isolation.parameters import About, command
-from knights_isolation.result import Result, drawn
-from knights_isolation.surface import keeping, tell
+
+from .. import inputs
+from ..parameters import About, command
+from ..result import Result, drawn
+from ..surface import counting, tell
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.suite.screen_agents import Screened
 
-Ply = Annotated[int, About(low=3)]
-
 
 @command("tables", "plot", "html")
 def screen(
-    *agents: Annotated[AgentLike, About(metavar="SPEC", complete="agent", is_needed=True)],
-    baseline: Agent = "ID:improved",
-    suite: SuiteName = "7x7",
-    limit: LimitText = "nodes=1000",
+    *agents: inputs.Agents,
+    baseline: inputs.Agent = "ID:improved",
+    suite: inputs.SuiteName = "7x7",
+    limit: inputs.LimitText = "nodes=1000",
     split: Literal["screen", "fit", "all"] = "screen",
     sample: Annotated[int, About(low=2)] | None = None,
-    repeats: Count = 4,
-    seed: Seed = 1,
-    equal_cost: EqualCost = False,
-    jobs: Jobs = 0,
-    cluster: Cluster | None = None,
+    repeats: inputs.Count = 4,
+    seed: inputs.Seed = 1,
+    equal_cost: inputs.EqualCost = False,
+    jobs: inputs.Jobs = 0,
+    cluster: inputs.Cluster | None = None,
 ) -> Result[Screened]:
     """Score agents on positions with proven answers: a verdict in seconds.
 
@@ -55,8 +43,6 @@ def screen(
         split: openings to use; heuristics are fitted on those of fit.
         sample: use a random sample of this many positions.
         repeats: answers per position of nondeterministic agents.
-        seed: random seed of the sample and the agents.
-        jobs: threads and worker processes; 0: one per core.
 
     Examples:
         isolation screen ID:my_heuristic.py:score
@@ -71,20 +57,13 @@ def screen(
     from knights_isolation.experiments.suite.screen_agents import screen_agents
     from knights_isolation.reports.charts.study_charts import screening_chart
     from knights_isolation.reports.studies.screening import mistake_texts, screened_sections, screening_page
-    from knights_isolation.reports.watch.run_progress import counting
 
     whole = read_suite(suite, None if split == "all" else split)
     positions = whole if sample is None else whole.sample(sample, seed)
-    specs = [agent_spec(agent) for agent in (baseline, *(each for agent in agents for each in agents_named(agent)))]
-    settings: dict[str, Any] = {
-        "limit": parse_limit(limit),
-        "repeats": repeats,
-        "seed": seed,
-        "jobs": jobs,
-        "cluster": cluster,
-    }
+    named = [baseline, *(each for agent in agents for each in agents_named(agent))]
+    ask = partial(screen_agents, limit=parse_limit(limit), repeats=repeats, seed=seed, jobs=jobs, cluster=cluster)
     with counting("agents") as show:
-        found = screen_agents(specs, positions, equal_cost=equal_cost, show=show, **settings)
+        found = ask(list(map(inputs.agent_spec, named)), positions, equal_cost=equal_cost, show=show)
     part = f"split {split}" + (f", {sample} of them with seed {seed}" if sample else "")
     times = {name: cost.times for name, cost in found.costs.items()}
     note_screening("screen", [found.screening], [other.spec for other in found.others], part, times)
@@ -96,17 +75,17 @@ def screen(
 
 @command()
 def suite_build(
-    board: Annotated[str, About(place="option", help="Board size, ROWSxCOLUMNS.")] = "7x7",
+    board: Annotated[inputs.Size, About(place="option")] = "7x7",
     *,
-    field: Annotated[Sequence[AgentLike], About(metavar="SPEC", complete="agent")] = (),
-    first_ply: Ply | None = None,
-    last_ply: Ply | None = None,
-    openings: Count | None = None,
-    nodes: Annotated[int, About(low=1, flags=("--limit",))] = 20_000_000,
-    seed: Seed = 1,
-    jobs: Jobs = 0,
-    cluster: Cluster | None = None,
-    out: Output | None = None,
+    field: Sequence[inputs.Agent] = (),
+    first_ply: inputs.Ply | None = None,
+    last_ply: inputs.Ply | None = None,
+    openings: inputs.Count | None = None,
+    nodes: inputs.SolvingNodes = 20_000_000,
+    seed: inputs.Seed = 1,
+    jobs: inputs.Jobs = 0,
+    cluster: inputs.Cluster | None = None,
+    out: inputs.Output | None = None,
 ) -> Path:
     """Build a suite: positions of a board with exact results, and the trouble that moves make. Return its file.
 
@@ -117,8 +96,6 @@ def suite_build(
         first_ply: first ply to include; ply 1 is the first placement; 11 on 7x7 by default.
         last_ply: last ply to include; 32 on 7x7 by default.
         openings: maximum number of openings, up to symmetry.
-        nodes: node limit per solved position; unsolved positions are excluded.
-        seed: random seed of games and choices.
         out: output file; suite_BOARD.parquet by default.
 
     Examples:
@@ -131,13 +108,12 @@ def suite_build(
     from knights_isolation.experiments.suite.build_suite import Recipe, build_suite, usual_plies
     from knights_isolation.experiments.suite.position_sources import field_of, sources_of
     from knights_isolation.reports.text.cell_values import pluralise
-    from knights_isolation.reports.watch.run_progress import counting
 
-    path, specs = Path(out or f"suite_{board}.parquet"), tuple(map(agent_spec, field))
+    path, specs = Path(out or f"suite_{board}.parquet"), tuple(map(inputs.agent_spec, field))
     first, last = usual_plies(board)
     plies = (first_ply - 1 if first_ply else first, last_ply - 1 if last_ply else last)
     recipe = Recipe(board, *plies, seed, openings, nodes, sources_of(specs), field_of(specs))
-    with keeping("what was found", path), counting("openings") as show:
+    with counting("openings", "what was found", path) as show:
         built = build_suite(recipe, path, jobs=jobs, cluster=cluster, show=show)
     tell(f"{pluralise(len(built), 'position')}. Next: {shell_command('screen', 'ID:*', '--suite', path)}")
     return path

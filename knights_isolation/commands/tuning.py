@@ -10,23 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from knights_isolation.experiments.roster import AgentLike, complete, parse_limit, reference_of
-from knights_isolation.inputs import (
-    Agent,
-    Cluster,
-    CodeAgent,
-    EqualCost,
-    HeuristicFile,
-    Jobs,
-    LimitText,
-    Output,
-    Seed,
-    Size,
-    SuiteName,
-    agent_spec,
-)
-from knights_isolation.parameters import About, command
-from knights_isolation.result import Result, drawn
-from knights_isolation.surface import captured, keeping, play_kept_run, tell
+
+from .. import inputs
+from ..parameters import About, command
+from ..result import Result, drawn
+from ..surface import captured, counting, keeping, play_kept_run, tell
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.learn.feature_selection import Selection
@@ -76,7 +64,7 @@ def features(
     *names: Annotated[AgentLike, About(metavar="FEATURE", is_code=True)],
     at: At = "depth=1",
     guide: str = "territory",
-    suite: SuiteName = "7x7",
+    suite: inputs.SuiteName = "7x7",
     most: Annotated[int, About(low=1)] = 5,
 ) -> Result[Selection]:
     """Rank features by gain and cost, and select a subset greedily.
@@ -103,7 +91,6 @@ def features(
     from knights_isolation.heuristics import FEATURES, canonical_name
     from knights_isolation.reports.charts.study_charts import features_chart
     from knights_isolation.reports.studies.tuning import feature_sections
-    from knights_isolation.reports.watch.run_progress import counting
 
     limit, leader = reproducible_limit(at), canonical_name(guide)
     with captured(", ".join(name for name in map(str, names) if ".py" in name)), counting("features") as show:
@@ -119,13 +106,13 @@ def features(
 
 @command("tables", "plot", tables=("parameters", "profiles", "screen"))
 def fit(
-    heuristic: HeuristicFile,
+    heuristic: inputs.HeuristicFile,
     *,
     at: At = "depth=1",
-    suite: SuiteName = "7x7",
+    suite: inputs.SuiteName = "7x7",
     parameters: Wanted = (),
-    limit: LimitText = "nodes=1000",
-    seed: Seed = 1,
+    limit: inputs.LimitText = "nodes=1000",
+    seed: inputs.Seed = 1,
     patch: Patch | None = None,
 ) -> Result[Fitted]:
     """Fit a heuristic's parameters to proven results; screen it before and after on held-out positions.
@@ -135,7 +122,6 @@ def fit(
 
     Args:
         limit: limit of the final screening.
-        seed: random seed for additional starts.
 
     Examples:
         isolation fit my_heuristic.py
@@ -182,21 +168,21 @@ def fit(
 
 @command("tables", "plot", tables=("parameters", "judged"))
 def tune(
-    agent: CodeAgent,
+    agent: inputs.CodeAgent,
     *,
-    opponent: Agent | None = None,
-    limit: LimitText = "nodes=1000",
+    opponent: inputs.Agent | None = None,
+    limit: inputs.LimitText = "nodes=1000",
     games: Annotated[int, About(low=160)] = 20_000,
     pairs: Annotated[int, About(low=10)] = 1000,
     parameters: Wanted = (),
     sampler: Literal["spsa", "optuna"] = "spsa",
-    equal_cost: EqualCost = False,
-    board: Size = "7x7",
+    equal_cost: inputs.EqualCost = False,
+    board: inputs.Size = "7x7",
     plies: Plies = 4,
-    seed: Seed = 1,
-    jobs: Jobs = 0,
-    cluster: Cluster | None = None,
-    out: Output | None = None,
+    seed: inputs.Seed = 1,
+    jobs: inputs.Jobs = 0,
+    cluster: inputs.Cluster | None = None,
+    out: inputs.Output | None = None,
     patch: Patch | None = None,
 ) -> Result[Tuned]:
     """Tune the parameters of an agent's heuristic by playing games; evaluate the result on held-out openings.
@@ -209,7 +195,6 @@ def tune(
         games: approximate number of games; spsa adds a tenth for finals, optuna uses a quarter for finals.
         pairs: held-out openings, each played twice, to evaluate the result.
         sampler: search algorithm; optuna also handles categorical parameters.
-        seed: random seed of openings and values.
         out: keep the games to learn from in this file; the same call resumes.
 
     Examples:
@@ -226,9 +211,9 @@ def tune(
     from knights_isolation.reports.studies.tuning import new_agent_text, watching
 
     plan_of, tune_values = tuner_named(sampler)
-    spec, bound = agent_spec(agent), parse_limit(limit)
+    spec, bound = inputs.agent_spec(agent), parse_limit(limit)
     subject = subject_of(spec, bound)
-    other = complete(opponent_of(agent_spec(opponent)), bound) if opponent else None
+    other = complete(opponent_of(inputs.agent_spec(opponent)), bound) if opponent else None
     with captured(spec):
         space = tunable(subject, parameters, with_choices=sampler == "optuna")
     _check(patch, subject.target, space, parameters)
@@ -245,34 +230,26 @@ def tune(
 
 @command("tables", "plot")
 def sweep(
-    agent: CodeAgent,
-    *over: Annotated[
-        str,
-        About(
-            place="option",
-            metavar="WHAT=VALUES",
-            is_needed=True,
-            help="option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000.",
-        ),
-    ],
-    opponent: Agent | None = None,
-    limit: LimitText | None = None,
+    agent: inputs.CodeAgent,
+    *over: Annotated[str, About(place="option", metavar="WHAT=VALUES", is_needed=True)],
+    opponent: inputs.Agent | None = None,
+    limit: inputs.LimitText | None = None,
     pairs: Annotated[int, About(low=2)] = 300,
-    equal_cost: EqualCost = False,
-    board: Size = "7x7",
+    equal_cost: inputs.EqualCost = False,
+    board: inputs.Size = "7x7",
     plies: Plies = 4,
-    seed: Seed = 1,
-    jobs: Jobs = 0,
-    cluster: Cluster | None = None,
-    out: Output | None = None,
+    seed: inputs.Seed = 1,
+    jobs: inputs.Jobs = 0,
+    cluster: inputs.Cluster | None = None,
+    out: inputs.Output | None = None,
 ) -> Result[Sweep]:
     """Play every combination of parameter values against one opponent on shared openings.
 
     Args:
+        over: option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000.
         opponent: opponent; by default the agent unchanged.
         limit: limit of agents without one, nodes=1000 by default; not with a limit that is swept.
         pairs: openings, each played twice.
-        seed: random seed of the openings.
         out: directory of the run, or of one run for each limit; by default in runs/.
 
     Examples:
@@ -280,7 +257,6 @@ def sweep(
         isolation sweep ID:territory --over limit=nodes=300,1000,3000 --plot sweep.svg
 
     Raises:
-        ValueError: an argument is invalid.
         KeyboardInterrupt: it was interrupted; the same call resumes.
     """
     from knights_isolation.experiments.learn.parameter_sweep import parse_axis, plan_sweep, play_sweep
@@ -292,16 +268,16 @@ def sweep(
     axes = [parse_axis(text) for text in over]
     if limit and any(axis.name == "limit" for axis in axes):
         raise ValueError("--over limit=... and --limit exclude each other: use one of them")
-    spec, default = agent_spec(agent), parse_limit(limit or "nodes=1000")
+    spec, default = inputs.agent_spec(agent), parse_limit(limit or "nodes=1000")
     settings = {"size": board, "plies": plies, "pairs": pairs, "seed": seed, "jobs": jobs, "cluster": cluster}
     with captured(spec):
         subject = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(spec, default)
-        other = opponent_of(agent_spec(opponent)) if opponent else None
+        other = opponent_of(inputs.agent_spec(opponent)) if opponent else None
         varied, folder = named(parse_spec(spec)), Path(out) if out else None
         runs = plan_sweep(varied, axes, other, default, equal_cost=equal_cost, out=folder, **settings)  # type: ignore[arg-type]
     with keeping("what was played" if out else "", Path(out or "")):
         swept = play_sweep(axes, runs, partial(play_kept_run, command="sweep"))
-    name = agent_spec(opponent) if opponent else subject.name
+    name = inputs.agent_spec(opponent) if opponent else subject.name
     return Result(swept, (sweep_section(swept, name),), partial(drawn, response_chart(swept, name)))
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from knights_isolation.experiments.roster import parse_limit
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.boards.drawing import to_text
+from knights_isolation.isolation.exact.solver import solver_limits
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 
@@ -51,15 +52,41 @@ class Observation(TypedDict):
     action_mask: NDArray[np.int8]
 
 
-def observation_space(size: str) -> spaces.Dict:
-    """Return the space of `Observation` on a board."""
-    rows, columns = parse_size(size)
-    return spaces.Dict(
-        {
-            "observation": spaces.Box(0, 1, (4, rows, columns), bool),
-            "action_mask": spaces.Box(0, 1, (rows * columns,), np.int8),
-        }
-    )
+class Setting:
+    """What the games of an environment share.
+
+    Attributes:
+        observations, actions: spaces of `Observation`, and of actions, which are cells.
+    """
+
+    def __init__(self, size: str, exact: str | None, render_mode: RenderMode, *, is_placed: bool) -> None:
+        """Check and keep the arguments of an environment.
+
+        Args:
+            exact: limit of the exact search after each move, nodes=N or ms=N; None for no exact search.
+            is_placed: whether knights are placed at random, so that player 1 has a move.
+
+        Raises:
+            ValueError: an argument is invalid, or no knight can move on such a board once both are placed.
+        """
+        check_choice("render_mode", render_mode, (*RENDER_MODES, None))
+        rows, columns = parse_size(size)
+        if is_placed and (min(rows, columns) < 2 or max(rows, columns) < 3):
+            raise ValueError(f"on a board of {size} no knight can move once both are placed: choose 2x3 or larger")
+        if not (exact is None or isinstance(exact, str)):
+            raise ValueError(f"exact must be None or a limit such as 'nodes=1000', not {exact!r}")
+        self._size, self._is_placed = size, is_placed
+        self._limit = parse_limit(exact) if exact is not None else None
+        solver_limits(self._limit)
+        planes, mask = spaces.Box(0, 1, (4, rows, columns), bool), spaces.Box(0, 1, (rows * columns,), np.int8)
+        self.observations = spaces.Dict({"observation": planes, "action_mask": mask})
+        self.actions = spaces.Discrete(rows * columns)
+
+    def begin(self, random: np.random.Generator | None = None) -> EnvironmentGame:
+        """Begin a game; without `random` no knight is placed, and no exact search made."""
+        if random is None:
+            return EnvironmentGame(self._size, None, None)
+        return EnvironmentGame(self._size, self._limit, random if self._is_placed else None)
 
 
 class EnvironmentGame:
@@ -136,33 +163,6 @@ def check_choice(argument: str, value: object, choices: Sequence[str | None]) ->
     """
     if not (value is None or isinstance(value, str)) or value not in choices:
         raise ValueError(f"{argument} must be one of {', '.join(map(repr, choices))}, not {value!r}")
-
-
-def check_playable(size: str) -> None:
-    """Check that a knight has a move from some cell of a board, so that a game is left after random placements.
-
-    Raises:
-        ValueError: it has none, or the size is invalid.
-    """
-    rows, columns = parse_size(size)
-    if min(rows, columns) < 2 or max(rows, columns) < 3:
-        raise ValueError(f"on a board of {size} no knight can move once both are placed: choose 2x3 or larger")
-
-
-def exact_limit(exact: str | None) -> Limit | None:
-    """Return the limit of the exact search that an argument `exact` gives.
-
-    Raises:
-        ValueError: it is neither None nor a limit of nodes or time.
-    """
-    if exact is None:
-        return None
-    if not isinstance(exact, str):
-        raise ValueError(f"exact must be None or a limit such as 'nodes=1000', not {exact!r}")
-    limit = parse_limit(exact)
-    if limit.unit == "depth":
-        raise ValueError(f"the solver searches to the end of the game: use a limit of nodes or time, not {limit}")
-    return limit
 
 
 def action_cell(action: object) -> int:

@@ -8,6 +8,7 @@ env = isolation_v0.env("7x7", render_mode="ansi")
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, Literal, ParamSpec
 
 import numpy as np
@@ -17,20 +18,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from knights_isolation.isolation.rules.geometry import parse_size
-
-from .game import (
-    RENDER_MODES,
-    EnvironmentGame,
-    GameInfo,
-    Observation,
-    RenderMode,
-    action_cell,
-    check_choice,
-    check_playable,
-    exact_limit,
-    observation_space,
-)
+from .game import RENDER_MODES, GameInfo, Observation, RenderMode, Setting, action_cell, check_choice
 from .perfect_play import DEFAULT_LIMIT
 
 Arguments = ParamSpec("Arguments")
@@ -68,12 +56,9 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
             ValueError: an argument is invalid.
         """
         super().__init__()
-        check_choice("render_mode", render_mode, (*RENDER_MODES, None))
         check_choice("placements", placements, ("played", "random"))
         check_choice("illegal", illegal, ("lose", "replace"))
-        rows, columns = parse_size(size)
-        if placements == "random":
-            check_playable(size)
+        self._setting = Setting(size, exact, render_mode, is_placed=placements == "random")
         is_whole = isinstance(max_cycles, int) and not isinstance(max_cycles, bool)
         if max_cycles is not None and (not is_whole or max_cycles < 1):
             raise ValueError(f"max_cycles must be None or a whole number, at least 1, not {max_cycles!r}")
@@ -81,13 +66,10 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
         self.render_mode = render_mode
         self.possible_agents = list(PLAYERS)
         self.agents: list[str] = []
-        self._size, self._limit = size, exact_limit(exact)
-        self._has_placements, self._loses = placements == "random", illegal == "lose"
-        self._max_cycles = max_cycles
-        self.observation_spaces = {player: observation_space(size) for player in PLAYERS}
-        self.action_spaces = {player: spaces.Discrete(rows * columns) for player in PLAYERS}
-        self._random = np.random.default_rng()
-        self._game = EnvironmentGame(size, None, None)
+        self._loses, self._max_cycles = illegal == "lose", max_cycles
+        self.observation_spaces = {player: deepcopy(self._setting.observations) for player in PLAYERS}
+        self.action_spaces = {player: deepcopy(self._setting.actions) for player in PLAYERS}
+        self._random, self._game = np.random.default_rng(), self._setting.begin()
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return the space of a player's observations."""
@@ -102,7 +84,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
         self.agents = list(PLAYERS)
-        self._game = EnvironmentGame(self._size, self._limit, self._random if self._has_placements else None)
+        self._game = self._setting.begin(self._random)
         self._moves = 0
         self.rewards = dict.fromkeys(PLAYERS, 0.0)
         self._cumulative_rewards = dict.fromkeys(PLAYERS, 0.0)

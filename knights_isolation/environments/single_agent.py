@@ -14,17 +14,7 @@ from knights_isolation.inputs import agent_spec
 from knights_isolation.isolation.players.agents import check_board_size, forfeit_from
 from knights_isolation.isolation.rules.geometry import parse_size
 
-from .game import (
-    RENDER_MODES,
-    EnvironmentGame,
-    Observation,
-    RenderMode,
-    action_cell,
-    check_choice,
-    check_playable,
-    exact_limit,
-    observation_space,
-)
+from .game import RENDER_MODES, Observation, RenderMode, Setting, action_cell
 from .perfect_play import DEFAULT_LIMIT
 
 
@@ -55,17 +45,14 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
         Raises:
             ValueError: an argument is invalid, or the opponent does not play on this board.
         """
-        check_choice("render_mode", render_mode, (*RENDER_MODES, None))
-        rows, columns = parse_size(size)
-        check_playable(size)
+        self._setting = Setting(size, exact, render_mode, is_placed=True)
         self.render_mode = render_mode
         self._mode: RenderMode = render_mode
-        self.observation_space = cast("spaces.Space[Observation]", observation_space(size))
-        self.action_space = spaces.Discrete(rows * columns)
-        self._size, self._limit = size, exact_limit(exact)
-        self._game, self._is_playing = EnvironmentGame(size, None, None), False
+        self.observation_space = cast("spaces.Space[Observation]", self._setting.observations)
+        self.action_space = self._setting.actions
+        self._game, self._is_playing = self._setting.begin(), False
         agent = parse_agent(agent_spec(opponent))
-        check_board_size([agent], (rows, columns))
+        check_board_size([agent], parse_size(size))
         self._opponent = agent.open()
 
     def reset(
@@ -79,7 +66,7 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
         super().reset(seed=seed)
         self._forfeit, self._is_playing = "", False
         while True:
-            self._game = EnvironmentGame(self._size, self._limit, self.np_random)
+            self._game = self._setting.begin(self.np_random)
             self._side = int(self.np_random.integers(2))
             self._opponent.new_game()
             if self._side == 1 and not self._game.is_over:
