@@ -63,7 +63,7 @@ class TunedParameter:
     """A tuned parameter: its range, values, interval of the best value, and whether it has an effect.
 
     `p_value` is adjusted for the number of parameters.
-    `edge` is `lower` or `upper` if the best value lies where no further games were played.
+    `end` is `lower` or `upper` if the best value lies where no further games were played.
     """
 
     name: str
@@ -73,7 +73,7 @@ class TunedParameter:
     low: float
     high: float
     p_value: float
-    edge: str
+    end: str
 
     @property
     def matters(self) -> bool:
@@ -280,13 +280,13 @@ def _tuned(space: Space, response: Response) -> tuple[TunedParameter, ...]:
     width = space.high - space.low
     parameters = []
     for index, name in enumerate(space.names):
-        edge = end_of(best[index], edges[0, index], edges[1, index], 0.01 * width[index])
+        end = end_of(best[index], edges[0, index], edges[1, index], 0.01 * width[index])
         before = float(space.start[index])
         after = float(best[index]) if response.p_values[index] <= ALPHA else before
         parameters.append(
             TunedParameter(
                 name, (float(space.low[index]), float(space.high[index])), before, after, float(low[index]),
-                float(high[index]), float(response.p_values[index]), edge,
+                float(high[index]), float(response.p_values[index]), end,
             )
         )  # fmt: skip
     return tuple(parameters)

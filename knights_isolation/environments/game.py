@@ -78,8 +78,10 @@ class Setting:
         self._size, self._is_placed = size, is_placed
         self._limit = parse_limit(exact) if exact is not None else None
         solver_limits(self._limit)
-        planes, mask = spaces.Box(0, 1, (4, rows, columns), bool), spaces.Box(0, 1, (rows * columns,), np.int8)
-        self.observations = spaces.Dict({"observation": planes, "action_mask": mask})
+        mask = spaces.Box(0, 1, (rows * columns,), np.int8)
+        self.observations = spaces.Dict(
+            {"observation": spaces.Box(0, 1, (4, rows, columns), bool), "action_mask": mask}
+        )
         self.actions = spaces.Discrete(rows * columns)
 
     def begin(self, random: np.random.Generator | None = None) -> EnvironmentGame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -13,7 +14,7 @@ from rich.table import Table
 from knights_isolation.experiments.inference.cluster_intervals import Interval
 from knights_isolation.experiments.learn.feature_selection import Selection
 from knights_isolation.experiments.learn.held_out import Judgement
-from knights_isolation.experiments.learn.optuna_tuning import Sampling
+from knights_isolation.experiments.learn.optuna_tuning import SampledParameter, Sampling
 from knights_isolation.experiments.learn.pairwise_fit import Fit, FittedParameter
 from knights_isolation.experiments.learn.parameter_space import options_text
 from knights_isolation.experiments.learn.parameter_sweep import Sweep
@@ -75,14 +76,7 @@ def _label(feature: str) -> str:
 def fit_sections(fit: Fit) -> tuple[Section, ...]:
     """Return the parameters before and after, and their profiles."""
     rows = tuple(
-        {
-            "parameter": parameter.name,
-            "range": between(*parameter.range),
-            "before": short(parameter.before),
-            "after": short(parameter.after),
-            "interval": f"{short(parameter.low)} to {short(parameter.high)}",
-            "differs": parameter.differs,
-        }
+        {**_change(parameter), "interval": _interval(parameter), "differs": parameter.differs}
         for parameter in fit.parameters
     )
     kind = "linear in its parameters" if fit.is_linear else "not linear in its parameters (best of several starts)"
@@ -93,7 +87,9 @@ def fit_sections(fit: Fit) -> tuple[Section, ...]:
         f"number of parameters.",
         _ranked("fitted on", fit.ranked),
         _ranked("on held-out openings", fit.ranked_held_out),
-        *_remarks(fit.parameters),
+        *_remarks(
+            fit.parameters, "{} has no significant effect: no value in its range is significantly worse than the best."
+        ),
     ]
     return Section("parameters", f"The parameters of {fit.heuristic}, fitted", rows, tuple(notes)), _profiles(fit)
 
@@ -116,18 +112,24 @@ def _ranked(where: str, shares: tuple[float, float]) -> str:
     return f"Decisions {where} in which the best move keeps the win: {before} before, {after} after."
 
 
-def _remarks(parameters: Sequence[FittedParameter]) -> list[str]:
-    remarks = [
-        f"{parameter.name} has no significant effect: no value in its range is significantly worse than the best."
-        for parameter in parameters
-        if not parameter.matters
-    ]
+def _remarks(parameters: Sequence[FittedParameter | TunedParameter], no_effect: str) -> list[str]:
+    remarks = [no_effect.format(parameter.name) for parameter in parameters if not parameter.matters]
     return remarks + [
         f"{parameter.name} is at the {parameter.end} end of its range, {short(parameter.after)}. Consider a wider "
         f"range, such as Annotated[float, Interval(ge=…, le=…)]."
         for parameter in parameters
         if parameter.end and parameter.matters
     ]
+
+
+def _change(parameter: FittedParameter | TunedParameter | SampledParameter) -> dict[str, Any]:
+    ends = parameter.range_text if isinstance(parameter, SampledParameter) else between(*parameter.range)
+    values = {"before": short(parameter.before), "after": short(parameter.after)}
+    return {"parameter": parameter.name, "range": ends, **values}
+
+
+def _interval(parameter: FittedParameter | TunedParameter) -> str:
+    return f"{short(parameter.low)} to {short(parameter.high)}"
 
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -161,15 +163,7 @@ def tuning_section(tuning: Tuning | Sampling) -> Section:
 
 
 def _sampled(sampling: Sampling) -> Section:
-    rows = tuple(
-        {
-            "parameter": parameter.name,
-            "range": parameter.range_text,
-            "before": short(parameter.before),
-            "after": short(parameter.after),
-        }
-        for parameter in sampling.parameters
-    )
+    rows = tuple(map(_change, sampling.parameters))
     notes = [
         f"{sampling.games:,} games: {pluralise(sampling.vectors, 'vector')} of values suggested by Optuna, then "
         f"finals between the best of them on separate openings. After: the values that won most in the finals.",
@@ -181,11 +175,8 @@ def _sampled(sampling: Sampling) -> Section:
 def _tuned(tuning: Tuning) -> Section:
     rows = tuple(
         {
-            "parameter": parameter.name,
-            "range": between(*parameter.range),
-            "before": short(parameter.before),
-            "after": short(parameter.after),
-            "best": f"{short(parameter.low)} to {short(parameter.high)}" if parameter.p_value <= ALPHA else "–",
+            **_change(parameter),
+            "best": _interval(parameter) if parameter.matters else "–",
             "adjusted_p": PValue(parameter.p_value),
         }
         for parameter in tuning.parameters
@@ -196,7 +187,7 @@ def _tuned(tuning: Tuning) -> Section:
         f"compatible with the games, within the range played, while parameters without a significant effect keep their "
         f"old values. The p-value tests whether the parameter has any effect, Holm-adjusted for the number of "
         f"parameters; above 0.05 the old value stays.",
-        *_remarks_on_edges(tuning.parameters),
+        *_remarks(tuning.parameters, "No evidence in these games for changing {}."),
         *_forfeits(tuning.forfeits),
     ]
     return Section("parameters", "The parameters, tuned", rows, tuple(notes))
@@ -281,9 +272,8 @@ def judged_sentence(judgement: Judgement) -> str:
     lead, whom = significant_lead(judgement), "head to head" if judgement.gain is None else "against the opponent"
     if not lead:
         return f"On held-out openings: no significant difference from the old values {whom} yet; keep the old ones."
-    if lead > 0:
-        return f"On held-out openings the new values are better than the old ones {whom}."
-    return f"On held-out openings the new values are worse than the old ones {whom}: keep the old ones."
+    word, end = ("better", ".") if lead > 0 else ("worse", ": keep the old ones.")
+    return f"On held-out openings the new values are {word} than the old ones {whom}{end}"
 
 
 def significant_lead(judgement: Judgement) -> float:
@@ -297,20 +287,6 @@ def significant_lead(judgement: Judgement) -> float:
 
 def _estimate(interval: Interval | None, is_difference: bool) -> object:
     return None if interval is None else estimate_of(interval, Points if is_difference else Share)
-
-
-def _remarks_on_edges(parameters: Sequence[TunedParameter]) -> list[str]:
-    remarks = [
-        f"No evidence in these games for changing {parameter.name}."
-        for parameter in parameters
-        if not parameter.matters
-    ]
-    return remarks + [
-        f"{parameter.name} is at the {parameter.edge} end of the values played, {short(parameter.after)}: continue "
-        f"from there, or widen its range."
-        for parameter in parameters
-        if parameter.edge and parameter.matters
-    ]
 
 
 def short(value: float) -> str:
