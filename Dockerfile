@@ -8,5 +8,5 @@ RUN useradd --uid 1000 --create-home player && install -d -o player /work
 USER 1000
 WORKDIR /work
 # What is compiled for every run is compiled once, here.
-RUN isolation cache warm
+RUN isolation system cache warm
 ENTRYPOINT ["isolation"]

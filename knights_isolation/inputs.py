@@ -94,7 +94,7 @@ def run_paths(runs: Sequence[RunLike]) -> list[Path]:
     Raises:
         ValueError: none is named, and there is none; or something else is named, such as a function.
     """
-    from knights_isolation.experiments.record.run_directory import run_called
+    from knights_isolation.experiments.record.run_directory import load_run, run_called
     from knights_isolation.experiments.statistics.run_results import RunResults
 
     paths: list[Path] = []
@@ -107,7 +107,8 @@ def run_paths(runs: Sequence[RunLike]) -> list[Path]:
         if isinstance(read, RunResults):
             paths += [source.info.path for source in read.sources]
         elif isinstance(read, str | Path):
-            paths.append(run_called(read))
+            named = run_called(read)
+            paths.append(named if named.exists() else load_run(named).path)
         else:
             raise ValueError(
                 f"a run is needed: its directory, or a result of compare() or match(), not {type(read).__name__}"

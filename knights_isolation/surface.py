@@ -36,8 +36,9 @@ class Stopped(KeyboardInterrupt):
 
 
 def tell(line: str) -> None:
-    """Say how far a command is, on the command line's standard error; nothing in Python."""
-    _tell.get()(line)
+    """Say how far a command is, on the command line's standard error; nothing in Python, and no empty line."""
+    if line:
+        _tell.get()(line)
 
 
 @contextmanager

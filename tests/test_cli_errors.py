@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from every_command import NAMED
 
 from cli import main
 
@@ -223,7 +224,7 @@ def test_what_is_asked_wrongly_is_answered_in_one_line_with_exit_code_2(
 
 
 def test_every_command_has_been_asked_wrongly() -> None:
-    assert main.commands.keys() <= {arguments[0] for arguments, _ in ASKED_WRONGLY}
+    assert NAMED.keys() <= {arguments[0] for arguments, _ in ASKED_WRONGLY}
 
 
 @pytest.mark.slow

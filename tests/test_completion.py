@@ -1,6 +1,7 @@
 """What shells complete: commands, runs, heuristics, and the parts of specs; and the help, which leaves nothing out."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,10 +10,11 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
+from every_command import EVERY
 from invented_runs import gauntlet
 
 from cli import main
-from knights_isolation.command_line.help_pages import FIRST, TASKS
+from knights_isolation.registry import FIRST, TASKS
 
 ROOT = Path(__file__).parent.parent
 
@@ -66,7 +68,7 @@ def test_every_shell_is_told_how(shell: str) -> None:
 @pytest.mark.parametrize(
     ("line", "reply"),
     [
-        ("isolation compl", "completion"),
+        ("isolation system compl", "completion"),
         ("isolation match ID:terr", "territory"),
         ("isolation match ID:improved@nod", "@nodes="),
         ("isolation match ID:mine.py:score@", "@depth="),
@@ -127,13 +129,14 @@ def run_in_shell(shell: str, commands: str, folder: Path, before: str = "") -> l
 
 
 def test_help_all_lists_every_command_under_a_task_with_a_whole_sentence() -> None:
-    listed = {name for _, names in TASKS.values() for name in names}
-    assert listed == set(main.commands)
+    listed = {name for task in TASKS.values() for name in task.commands}
+    assert listed == set(EVERY) - {"help"}
     page = CliRunner().invoke(main, ["help", "all"]).output
     assert "..." not in page
-    titles = [title for title, _ in TASKS.values()]
+    titles = [task.title for task in TASKS.values()]
     assert [line.rstrip(":") for line in page.splitlines() if line.rstrip(":") in titles] == titles
-    assert {line.split()[0] for line in page.splitlines() if line.startswith("  ") and line[2] != " "} == listed
+    rows = [line.strip() for line in page.splitlines() if line.startswith("  ") and line[2] != " "]
+    assert {re.split(r" {2,}", row)[0] for row in rows} == listed
 
 
 def test_help_alone_shows_eight_commands_on_one_screen_and_where_the_others_are() -> None:
@@ -141,14 +144,15 @@ def test_help_alone_shows_eight_commands_on_one_screen_and_where_the_others_are(
     assert len(page.splitlines()) <= 40
     start = page.partition("Start here:\n")[2].partition("\n\n")[0]
     assert tuple(line.split()[0] for line in start.splitlines() if line[2] != " ") == FIRST
-    for task, (title, names) in TASKS.items():
-        assert f"help {task}" in page
-        assert CliRunner().invoke(main, ["help", task]).output.startswith(f"{title}:\n  {names[0]} ")
+    for key, task in TASKS.items():
+        assert f"help {key}" in page
+        first = next(iter(task.commands))
+        assert CliRunner().invoke(main, ["help", key]).output.startswith(f"{task.title}:\n  {first} ")
 
 
 def test_help_of_a_command_is_its_own() -> None:
-    for words in (["help", "compare"], ["compare", "--help"]):
-        assert "Compare each contender with the baseline" in CliRunner().invoke(main, words).output
+    for words in (["help", "results"], ["results", "--help"], ["help", "compare"], ["compare", "--help"]):
+        assert "Compare contenders with the baseline" in CliRunner().invoke(main, words).output
     result = CliRunner().invoke(main, ["help", "nothing"])
     assert result.exit_code == 2
     assert "no task or command 'nothing'" in result.output
@@ -156,7 +160,7 @@ def test_help_of_a_command_is_its_own() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_without_a_run_the_latest_is_meant_and_said() -> None:
-    for words in (["results"], ["compare"], ["ratings"], ["games"], ["replay", "1"]):
+    for words in (["results"], ["ratings"], ["games"], ["replay", "1"]):
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, result.output
         latest = f"{Path('runs/2025-b')}, which is not finished (8 of 8 games)"

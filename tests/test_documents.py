@@ -13,6 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from documented_commands import furnish, keep_small, words_of
+from every_command import EVERY, NAMED
 from sampling import sampled
 
 from cli import main
@@ -62,19 +63,13 @@ def code_of(text: str) -> list[str]:
 
 def meant(words: str) -> click.Command | None:
     """The command, or the one of a group, that a line calls by its first words."""
-    name, _, second = words.partition(" ")
-    command = main.commands.get(name)
-    return command.commands.get(second) if second and isinstance(command, click.Group) else command
-
-
-def every_command() -> list[click.Command]:
-    groups = [command for command in main.commands.values() if isinstance(command, click.Group)]
-    return [*main.commands.values(), *(command for group in groups for command in group.commands.values())]
+    name = words.partition(" ")[0]
+    return EVERY.get(words if isinstance(NAMED.get(name), click.Group) else name)
 
 
 def unknown(text: str) -> list[str]:
     """What a page calls a command of ours, or an option of one, and is none."""
-    every = set[str]().union(*map(options_of, every_command()))
+    every = set[str]().union(*map(options_of, EVERY.values()))
     wrong = []
     for code in code_of(text):
         options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", code))
@@ -102,19 +97,19 @@ def test_pages_name_no_command_or_option_that_there_is_not(page: Path) -> None:
     assert unknown(page.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("name", main.commands)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_command_helps_with_all_its_options(name: str) -> None:
-    result = CliRunner().invoke(main, [name, "--help"], prog_name="isolation")
+    result = CliRunner().invoke(main, [*name.split(), "--help"], prog_name="isolation")
     assert result.exit_code == 0
     assert result.output.startswith(f"Usage: isolation {name}")
-    assert all(option in result.output for option in options_of(main.commands[name]))
+    assert all(option in result.output for option in options_of(EVERY[name]))
 
 
 def command_lines() -> list[str]:
     """Every command line of README and documents, once."""
     result = [code for page in READ for code in code_of(page.read_text(encoding="utf-8"))]
     lines = [code for code in result if re.match(r"isolation +[a-z]", code) and " / " not in code]
-    return sorted({line for line in lines if words_of(line)[0] in main.commands} - NAMED_ALONE)
+    return sorted({line for line in lines if words_of(line)[0] in NAMED} - NAMED_ALONE)
 
 
 @pytest.fixture(scope="module")

@@ -6,15 +6,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from every_command import NAMED
 from invented_runs import Invented
 from played_games import write_run
 
 from cli import READING, main
 
 HERE = Path(__file__).parent
-READERS = ["summary run", "compare run", "ratings run", "report run --out report.html", "runs .", "plan --effect 10",
+READERS = ["results run", "ratings run", "report run --out report.html", "runs .", "plan --effect 10",
            "plot run ladder --out plot.svg", "games games", "replay games 0", "show --moves d3,a2"]  # fmt: skip
-PLAYERS = sorted(main.commands.keys() - {*READING})
+PLAYERS = sorted(NAMED.keys() - {*READING})
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_runs_are_read_on_every_system(folder):
     printed = dict(part.split("\n", 1) for part in read.stdout.removeprefix("$ ").split("\n$ "))
     assert [*printed] == READERS
     assert all(text.strip() for text in printed.values())
-    assert "improved" in printed["summary run"]
+    assert "improved" in printed["results run"]
 
 
 @pytest.mark.exhaustive
@@ -56,10 +57,10 @@ def test_what_plays_says_in_a_line_where_it_can(monkeypatch):
     from click.testing import CliRunner
 
     monkeypatch.setattr(sys, "platform", "win32")
-    assert {"tournament", "match", "try", "solve", "play"} <= {*PLAYERS}
+    assert {"tournament", "match", "try", "perfect", "play"} <= {*PLAYERS}
     for name in PLAYERS:
         result = CliRunner().invoke(main, [name])
         assert result.exit_code == 1
-        assert result.output.startswith(f"Error: {name} needs Linux or macOS; here runs can be read, by summary, ")
+        assert result.output.startswith(f"Error: {name} needs Linux or macOS; here runs can be read, by results, ")
         assert result.output.count("\n") == 1
         assert CliRunner().invoke(main, [name, "--help"]).exit_code == 0

@@ -5,11 +5,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from every_command import NAMED
 from hypothesis import given
 from hypothesis import strategies as st
 from invented_runs import Invented, gauntlet, random_wins
 
-from cli import main
 from knights_isolation.experiments.statistics.calibration import Scores
 from knights_isolation.experiments.statistics.grouped_counts import count_groups, merge_counts
 from knights_isolation.experiments.statistics.run_results import load_findings
@@ -103,7 +103,7 @@ def test_other_files_kinds_and_agents_are_refused(tmp_path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_help_names_just_the_kinds_that_take_an_agent(tmp_path, kind):
-    (option,) = (parameter for parameter in main.commands["plot"].params if parameter.name == "agent")
+    (option,) = (parameter for parameter in NAMED["plot"].params if parameter.name == "agent")
     path = many(2)[0].write(tmp_path / "run")
     if kind == "calibration":
         with pytest.raises(ValueError, match="nothing to draw: No unproven scores"):

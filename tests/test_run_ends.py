@@ -11,8 +11,8 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from every_command import EVERY, commands_of
 from invented_runs import gauntlet
-from knights_isolation.command_line.examples import EXAMPLES
 
 import knights_isolation as ki
 from cli import main
@@ -20,9 +20,12 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import draw_openings, make_plan
 from knights_isolation.experiments.record.run_directory import finish, latest_run, load_run
 from knights_isolation.experiments.verdicts.live_standings import live_tests
+from knights_isolation.parameters import command_of
+from knights_isolation.registry import function_of
 from knights_isolation.reports.text.cell_values import CopiedName, HeuristicValue, Identifier, Milliseconds
 from knights_isolation.reports.text.rendering import coloured_verdict, render_rows
 
+HELP_EXAMPLES = ("isolation help play", "isolation help all")
 ORDER = ("first", "second", "third")
 ENDLESS = "def custom_score(game, player):\n    while True:\n        pass\n"
 
@@ -118,25 +121,25 @@ def test_a_running_test_shows_its_ratio_between_its_bounds() -> None:
 
 
 def test_a_run_is_found_by_its_name_alone(runs: Path) -> None:
-    assert said("summary", "first") == said("summary", "runs/first")
+    assert said("results", "first") == said("results", "runs/first")
     assert said("replay", "first", "5") == said("replay", "runs/first", "5")
 
 
 def test_the_latest_run_is_the_last_with_games_and_the_others_are_named(runs: Path) -> None:
-    result = asked("summary")
+    result = asked("results")
     assert "using the latest with games, runs/second, which is not finished (32 of 32 games)" in result.output
     assert "no games yet in runs/third" in result.output
 
 
 def test_a_run_without_games_is_the_latest_only_while_it_is_played() -> None:
     gauntlet(0).write(Path("runs/empty"))
-    for words in (("summary",), ("compare",), ("games",), ("replay", "0"), ("plot", "forest"), ("report",)):
+    for words in (("results",), ("games",), ("replay", "0"), ("plot", "forest"), ("report",)):
         assert "no run in runs/ has games: name one, or play runs/empty with" in refused(*words)
     with pytest.raises(ValueError, match="no run in runs/ has games"):
-        ki.summary()
+        ki.results()
     Path("runs/empty/lock").write_text(str(os.getpid()))
     assert latest_run() == (Path("runs/empty"), ())
-    assert "No run named: using the latest, runs/empty, which is not finished" in asked("summary").output
+    assert "No run named: using the latest, runs/empty, which is not finished" in asked("results").output
 
 
 @pytest.mark.parametrize(
@@ -238,14 +241,16 @@ def test_a_function_that_never_returns_is_named_before_anything_waits_for_it() -
     assert text.index(silence.replace("custom_score", "custom_score_9nodes")) < text.index("games in")
 
 
-@pytest.mark.parametrize("name", main.commands)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_help_shows_two_examples_that_the_command_line_takes(name: str) -> None:
-    assert len(EXAMPLES[name]) == 2
-    assert all(line in re.sub(r"\s+", " ", said(name, "--help")) for line in EXAMPLES[name])
+    page = re.sub(r"\s+", " ", said(*name.split(), "--help"))
+    examples = HELP_EXAMPLES if name == "help" else command_of(function_of(name)).examples
+    assert len(examples) == 2
+    assert all(line in page for line in examples)
     for file in ("tournament.toml", "games.pgn", "results.csv"):
         Path(file).touch()
     Path("submissions").mkdir()
-    for line in EXAMPLES[name]:
+    for line in examples:
         if line.startswith("isolation ") and "|" not in line:
             takes(shlex.split(line)[1:])
 
@@ -255,7 +260,7 @@ def takes(words: list[str]) -> None:
     command: click.Command = main
     while isinstance(command, click.Group):
         word, *words = words
-        command = command.commands[word]
+        command = commands_of(command)[word]
     command.make_context(word, words)
 
 

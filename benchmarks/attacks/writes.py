@@ -146,7 +146,7 @@ def _labelling(undisturbed: Path) -> Scene:
     (undisturbed / labels.FILE).unlink()
 
     def words(home: Path) -> list[str]:
-        return ["label", str(home / RUN), "--jobs", "1"]
+        return ["perfect", "label", str(home / RUN), "--jobs", "1"]
 
     def wrong(home: Path) -> str:
         is_same = labels.read_label_table(home / RUN).equals(expected)
@@ -159,7 +159,7 @@ def _labelling(undisturbed: Path) -> Scene:
 
 def _solving(folder: Path) -> Scene:
     def words(home: Path) -> list[str]:
-        return ["solve", "--all", "--board", SIZE, "--jobs", "1", "--out", str(home / "solved.parquet")]
+        return ["perfect", "solve", "--all", "--board", SIZE, "--jobs", "1", "--out", str(home / "solved.parquet")]
 
     def wrong(home: Path) -> str:
         pairs = board_solving.read_pairs(home / "solved.parquet", SIZE)

@@ -38,7 +38,8 @@ class Value(click.ParamType):  # type: ignore[type-arg] # generic in newer versi
 
     def __init__(self, parameter: Parameter) -> None:
         self.parameter = parameter
-        self.name = {int: "integer", float: "float"}.get(parameter.kind, "text")
+        is_path = parameter.about.suffixes or parameter.about.is_folder
+        self.name = {int: "integer", float: "float"}.get(parameter.kind, "path" if is_path else "text")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return a value as the function takes it, or fail with the sentence that Python users get."""

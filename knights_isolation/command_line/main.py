@@ -38,7 +38,7 @@ class Registered(click.Group):
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of the commands in the order of the registry."""
         names = (name.removeprefix(self._prefix) for name in COMMANDS if name.startswith(self._prefix))
-        return [*dict.fromkeys(name.split()[0] for name in names), *super().list_commands(context)]
+        return [*dict.fromkeys(name.split()[0] for name in names)]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return a command, or a group of them."""
@@ -47,7 +47,7 @@ class Registered(click.Group):
             return build(full)
         if full in GROUPS:
             return Registered(f"{full} ", name=name, help=GROUPS[full])
-        return super().get_command(context, name)
+        return None
 
 
 class Commands(Registered):
@@ -57,9 +57,13 @@ class Commands(Registered):
         """List the commands that most people need, and how to see the others."""
         write_first(formatter, context)
 
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names of all commands; `help` is none of the registry."""
+        return [*super().list_commands(context), "help"]
+
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return a command, also by its former name."""
-        found = super().get_command(context, name)
+        found = show_help if name == "help" else super().get_command(context, name)
         if found is None and name in OLD:
             click.echo(f"Note: {command(name)} is now {command(*OLD[name].split())}.", err=True)
             group, _, last = OLD[name].rpartition(" ")
@@ -84,7 +88,8 @@ class Commands(Registered):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command; where nothing can be played, only those that read what there is."""
         name, command, remaining_arguments = super().resolve_command(context, arguments)
-        if sys.platform == "win32" and name not in READING and not {"-h", "--help"} & {*remaining_arguments}:
+        is_playing = OLD.get(name or "", name) not in READING
+        if sys.platform == "win32" and is_playing and not {"-h", "--help"} & {*remaining_arguments}:
             raise click.ClickException(f"{name} needs Linux or macOS; here runs can be read, by {', '.join(READING)}")
         return name, command, remaining_arguments
 
@@ -113,9 +118,6 @@ def main() -> None:
             click.echo(note, file=errors)
 
     warnings.showwarning = cast("Callable[..., None]", show)
-
-
-main.add_command(show_help)
 
 
 def run() -> None:

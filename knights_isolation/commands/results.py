@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from knights_isolation.inputs import Baseline, Mixed, Run, Worth, is_run_like, read_runs, run_paths
+from knights_isolation.inputs import Baseline, Mixed, Run, RunLike, Worth, is_run_like, read_runs, run_paths
 from knights_isolation.parameters import About, command
 from knights_isolation.result import Result, drawn
 from knights_isolation.surface import COMMAND
@@ -240,7 +240,7 @@ def report(
 @command()
 def plot(
     kind: Annotated[str, About(metavar="KIND", complete="plot")],
-    *runs: Run,
+    *runs: Annotated[RunLike, About(metavar="RUN", complete="plot")],
     out: Annotated[str | Path, About(suffixes=(".svg", ".png"))] | None = None,
     baseline: Baseline | None = None,
     mixed: Mixed = False,
@@ -267,7 +267,7 @@ def plot(
     from knights_isolation.reports.plots import KINDS, check_kind, figure_of
     from knights_isolation.reports.plots.style import save
 
-    if kind not in KINDS and runs and (runs[-1] in KINDS or Path(kind).exists()):
+    if kind not in KINDS and runs and (runs[-1] in KINDS or Path(kind).exists() or is_run_like(kind)):
         *others, last = runs
         kind, runs = str(last), (kind, *others)
     if kind not in KINDS and is_run_like(kind):

@@ -79,7 +79,7 @@ def tournament(
     init: bool = False,
     **settings: Unpack[Settings],
 ) -> Result[Any]:
-    """Play a tournament: the classic evaluation, or the one a TOML FILE describes; return its verdicts and standings.
+    """Play a tournament: the classic evaluation, or the one a TOML FILE describes.
 
     Every game is logged; agents are named like ID:improved@nodes=2000, ID:path/to/my.py:score or
     path/to/game_agent.py:CustomPlayer; docs/reference/agents.md has them all. In Python an agent may be a function of
@@ -116,9 +116,10 @@ def match(
     other: Annotated[AgentLike, About(metavar="B", complete="agent")] | None = None,
     **settings: Unpack[Settings],
 ) -> Result[Any]:
-    """Play agents A and B head to head from random four-ply openings, each played twice with sides swapped.
+    """Play agents A and B head to head from random four-ply openings.
 
-    With --resume RUN, A and B may be omitted. In Python the same call resumes after Ctrl-C, or repeats the answer.
+    Each opening is played twice, with sides swapped. With --resume RUN, A and B may be omitted. In Python the same call
+    resumes after Ctrl-C, or repeats the answer.
 
     Examples:
         isolation match ID:my_heuristic.py:score ID:improved
@@ -282,6 +283,7 @@ def _dry_run(request: _Request) -> Result[Any]:
     from knights_isolation.experiments.record.log import count_games
     from knights_isolation.experiments.record.run_directory import load_run, planned_like
     from knights_isolation.reports.studies.dry_run import dry_run_section
+    from knights_isolation.reports.text.sections import render_sections
 
     if request.extend:
         extension = extend(request.extend, request.config())
@@ -292,7 +294,8 @@ def _dry_run(request: _Request) -> Result[Any]:
         plan, played = make_plan(request.config()), 0
         if plan.config.equal_cost:
             check_scalable(plan)
-    return Result(plan, (dry_run_section(plan, played),))
+    section = dry_run_section(plan, played)
+    return Result(plan, (section,), text=render_sections([section], "table"))
 
 
 def _kept_config(file: str | Path | None, keys: Mapping[str, Any]) -> Config:
