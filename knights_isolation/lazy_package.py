@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -57,6 +56,8 @@ class LazyPackage(ModuleType):
             homes = import_module("knights_isolation.registry").homes()
             self.__dict__["_stub"] = {name: (module, True) for name, module in homes.items()}
         elif "_stub" not in self.__dict__:
+            import ast
+
             tree = ast.parse(Path(str(self.__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
             self.__dict__["_stub"] = {
                 alias.name: (str(node.module), alias.asname == alias.name)

@@ -61,6 +61,10 @@ def test_imports_run_downwards():
     assert result.returncode == 0, result.stdout
 
 
+def test_one_top_level_name_is_installed():
+    assert importlib.metadata.distribution("knights-isolation").read_text("top_level.txt") == "knights_isolation\n"
+
+
 def test_packages_are_imported_by_their_one_name_alone():
     bare = {"cli", "isolation", "heuristics", "experiments", "reports"}
     assert [module.name for module in modules_of(*ROOMS) if module.imported & bare] == []
