@@ -15,6 +15,8 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
+from knights_isolation.command_line.main import main
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("docs/explanation/example-report.html", "docs/how-to/boards/*.html")
 """Pages that the toolkit has written: they are opened as they are."""
@@ -82,6 +84,25 @@ def name_attributes_alone(app: Sphinx, what: str, name: str, thing: Any, options
     ]
 
 
+def show_as_typed(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Show a function's examples of the command line, and the options, patterns and files it names, as they are typed."""
+    text = "\n".join(line if line.startswith("    isolation ") else with_plain_words(line) for line in lines)
+    lines[:] = re.sub(r"(?<=^Examples:\n)(?:    .*\n?)+", as_literal_block, text, flags=re.MULTILINE).split("\n")
+
+
+def with_plain_words(line: str) -> str:
+    """Return a line in which options are code, and neither ID:* begins an emphasis nor FILE:NAME is a link."""
+    parts = re.split(r"(`+[^`]*`+)", line)
+    parts[::2] = [re.sub(r"(?<=:)\*|(?<=FILE):", r"\\\g<0>", part) for part in parts[::2]]
+    parts[::2] = [re.sub(r"(?<=[ (])--[a-z][\w-]*", r"``\g<0>``", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def as_literal_block(lines: re.Match[str]) -> str:
+    """Return indented lines as a block that is shown as it is."""
+    return "    ::\n\n" + re.sub("^(?=.)", "    ", lines[0], flags=re.MULTILINE)
+
+
 def mark_up_help(app: Sphinx, context: click.Context, lines: list[str]) -> None:
     """Show a command's help as it is, without emphasis and links, and options that it names as code."""
     for index, line in enumerate(lines):
@@ -93,7 +114,10 @@ def mark_up_help(app: Sphinx, context: click.Context, lines: list[str]) -> None:
 
 def setup(app: Sphinx) -> None:
     """Add what the site does besides building pages."""
+    context = click.Context(main)
+    main.commands = {name: main.get_command(context, name) for name in main.list_commands(context)}
     app.connect("autodoc-process-docstring", name_attributes_alone, priority=100)
+    app.connect("autodoc-process-docstring", show_as_typed, priority=100)
     for part in ("description", "options", "epilog"):
         app.connect(f"sphinx-click-process-{part}", mark_up_help)
     app.connect("doctree-read", open_finished_pages, priority=100)
