@@ -85,7 +85,7 @@ def name_attributes_alone(app: Sphinx, what: str, name: str, thing: Any, options
 
 
 def show_as_typed(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Show a function's examples of the command line, and the options, patterns and files it names, as they are typed."""
+    """Show what a function's docstring says of the command line as it is typed."""
     text = "\n".join(line if line.startswith("    isolation ") else with_plain_words(line) for line in lines)
     lines[:] = re.sub(r"(?<=^Examples:\n)(?:    .*\n?)+", as_literal_block, text, flags=re.MULTILINE).split("\n")
 
@@ -109,7 +109,10 @@ def mark_up_help(app: Sphinx, context: click.Context, lines: list[str]) -> None:
         if ".. " in line or "``" in line:
             continue
         text = re.sub(r"\*|(?<=\w)[:@](?=[\w/])", r"\\\g<0>", line)
-        lines[index] = re.sub(r"(?<=[ (])--[a-z][\w-]*", r"``\g<0>``", text)
+        if example := re.match(r"(\| +)(isolation .*)", line):
+            lines[index] = f"{example[1]}``{example[2]}``"
+        else:
+            lines[index] = re.sub(r"(?<=[ (])--[a-z][\w-]*", r"``\g<0>``", text)
 
 
 def setup(app: Sphinx) -> None:

@@ -21,8 +21,8 @@ from .completion import COMPLETIONS
 from .output import check_views, show
 
 VIEWS: dict[View, click.Option] = {
-    "plot": click.Option(["--plot", "view_plot"], help="Draw it into this file, .svg or .png."),
-    "html": click.Option(["--html", "view_html"], help="Write it as a page into this file."),
+    "plot": click.Option(["--plot", "view_plot"], metavar="FILE", help="Draw it into this file, .svg or .png."),
+    "html": click.Option(["--html", "view_html"], metavar="FILE", help="Write it as a page into this file."),
     "json": click.Option(["--json", "view_format"], flag_value="json", help="The same as --format json."),
     "full": click.Option(["--full", "view_full"], is_flag=True, help="Print all tables with all notes."),
     "tables": click.Option(["--table", "view_table"], metavar="NAME", help="Print only this table."),
