@@ -23,13 +23,12 @@ from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.verdicts.contender_verdicts import judge
 from knights_isolation.isolation import Board, play, solve
 from knights_isolation.reports.board.resources import Resources
-from knights_isolation.reports.charts.interval_rows import forest
+from knights_isolation.reports.charts.interval_charts import forest
 from knights_isolation.reports.lab.server import LabServer, listen
 from knights_isolation.reports.pages.board_images import write_gif
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import save
-from knights_isolation.reports.replay.replay import captions_of, replay_of_moves, replay_of_record
-from knights_isolation.reports.replay.replay_page import replay_page
+from knights_isolation.reports.replay.replay import captions_of, replay_of_moves, replay_of_record, replay_page
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -8,8 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from knights_isolation.reports.text.rendering import shown_column
-from knights_isolation.reports.text.sections import Section, render_sections, section_called, worded_rows
+from knights_isolation.reports.text.rendering import Section, render_sections, section_called, shown_column, worded_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -42,7 +42,7 @@ from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import to_svg
 from knights_isolation.reports.tables.accuracy import accuracy_sections, theory_section
 from knights_isolation.reports.tables.compare import compare_sections
-from knights_isolation.reports.text.sections import flat_rows, render_sections
+from knights_isolation.reports.text.rendering import flat_rows, render_sections
 
 
 @pytest.fixture(scope="module")

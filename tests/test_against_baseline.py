@@ -16,12 +16,12 @@ from knights_isolation.experiments.verdicts.contender_verdicts import judge, rat
 from knights_isolation.experiments.verdicts.frames import standings_frame, verdict_frame
 from knights_isolation.experiments.verdicts.pilot_run import plan_contenders
 from knights_isolation.reports.analysis.analysis_page import opponents_table
-from knights_isolation.reports.charts.coloured_tables import leads
+from knights_isolation.reports.charts.grids import leads
 from knights_isolation.reports.pages.report_page import headline
 from knights_isolation.reports.tables.compare import compare_sections
 from knights_isolation.reports.tables.headlines import compare_headline
 from knights_isolation.reports.tables.summary import summarize
-from knights_isolation.reports.text.sections import render_sections
+from knights_isolation.reports.text.rendering import render_sections
 from knights_isolation.reports.text.wording import finding_sentence
 
 OPENINGS = 40

@@ -19,7 +19,7 @@ from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record.log import count_games
 from knights_isolation.isolation.checks.agent_checks import check_values
 from knights_isolation.isolation.checks.search_cost import Cost
-from knights_isolation.reports.pages.kept_pages import kept_pages
+from knights_isolation.reports.pages.templates import kept_pages
 
 SOURCE = """
 from sample_players import improved_score

@@ -19,11 +19,11 @@ from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.best_of import read_contest
 from knights_isolation.reports.pages.report_page import report_page
-from knights_isolation.reports.tables.best_of import identical_sentences
 from knights_isolation.reports.tables.compare import compare_sections
 from knights_isolation.reports.tables.headlines import compare_headline
+from knights_isolation.reports.tables.sequential import identical_sentences
 from knights_isolation.reports.tables.summary import summarize
-from knights_isolation.reports.text.sections import render_sections
+from knights_isolation.reports.text.rendering import render_sections
 
 KEYS: dict[str, Any] = {
     "format": "best-of", "board": "5x5", "limit": "nodes=200", "pairs": 150, "jobs": 1,

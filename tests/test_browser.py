@@ -36,10 +36,9 @@ from knights_isolation.reports.board.request_guard import cookie_of
 from knights_isolation.reports.board.request_models import Position, board_of
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab.suite_positions import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
-from knights_isolation.reports.league.write_pages import write_pages
+from knights_isolation.reports.league.league_pages import write_pages
 from knights_isolation.reports.pages.report_page import write_report
-from knights_isolation.reports.replay.replay import replay_of_run
-from knights_isolation.reports.replay.replay_page import replay_page
+from knights_isolation.reports.replay.replay import replay_of_run, replay_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install -e .[dev]")
 expect = playwright.expect

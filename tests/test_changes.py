@@ -15,7 +15,7 @@ from knights_isolation.experiments.plan.time_estimate import seconds_to_play
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.record.run_directory import is_run, latest_run
 from knights_isolation.experiments.verdicts.run_diff import difference_of
-from knights_isolation.reports.studies.dry_run import between
+from knights_isolation.reports.studies.planning import between
 
 
 def said(*words: object) -> str:

@@ -20,7 +20,7 @@ from knights_isolation.experiments.inference.contenders.multiple_testing import 
 from knights_isolation.experiments.record.checked_json import DamagedFileError
 from knights_isolation.experiments.record.tries import read_tries
 from knights_isolation.isolation.usercode.inputs import state_of
-from knights_isolation.reports.pages.kept_pages import kept_pages, with_pages
+from knights_isolation.reports.pages.templates import kept_pages, with_pages
 
 GOOD = "def score(game, player):\n    return 1.0 * len(game.get_legal_moves(player))\n"
 BETTER = """

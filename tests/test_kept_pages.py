@@ -2,7 +2,7 @@
 
 import os
 
-from knights_isolation.reports.pages.kept_pages import PAGE, kept_pages
+from knights_isolation.reports.pages.templates import PAGE, kept_pages
 
 
 def test_pages_are_listed_by_title_or_else_by_folder_the_latest_first(tmp_path):

@@ -14,17 +14,13 @@ from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.usercode.inputs import state_of
-from knights_isolation.reports.board.board_answers import answer
-from knights_isolation.reports.board.board_processes import Processes
+from knights_isolation.reports.board.board_processes import Processes, answer
 from knights_isolation.reports.board.resources import Resources
-from knights_isolation.reports.lab.kept_trials import keep_trial, read_trial
-from knights_isolation.reports.lab.lab_answers import finding, trial
-from knights_isolation.reports.lab.opening_pages import title_of
-from knights_isolation.reports.lab.own_files import own_heuristics
-from knights_isolation.reports.lab.pooled_ratings import pools, rated
-from knights_isolation.reports.lab.run_lines import RunLines, signature
+from knights_isolation.reports.lab.heuristic_pages import keep_trial, own_heuristics, read_trial
+from knights_isolation.reports.lab.lab_answers import finding, pools, rated, trial
+from knights_isolation.reports.lab.run_lines import RunLines, signature, thumbnail
+from knights_isolation.reports.lab.server import title_of
 from knights_isolation.reports.lab.suite_positions import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
-from knights_isolation.reports.lab.thumbnails import thumbnail
 from knights_isolation.reports.tables.ratings import rating_sections
 
 WRITES = """def score(game, player):
@@ -39,7 +35,7 @@ WRITES = """def score(game, player):
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     """Lines are kept in a folder of the test's own."""
-    for module in ("run_lines", "kept_trials"):
+    for module in ("run_lines", "heuristic_pages"):
         monkeypatch.setattr(f"knights_isolation.reports.lab.{module}.folder", lambda: tmp_path)
 
 

@@ -33,9 +33,14 @@ from knights_isolation.isolation.processes.child_process import MOST_WAITS, Chil
 from knights_isolation.isolation.processes.sandbox import landlock_version
 from knights_isolation.isolation.processes.transport import EngineTransport, TransportTimeout
 from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.reports.league.league_tables import leading, ranking_section
-from knights_isolation.reports.league.page_paths import INDEX, games_of, page_of
-from knights_isolation.reports.league.write_pages import player_page
+from knights_isolation.reports.league.league_pages import (
+    INDEX,
+    games_of,
+    leading,
+    page_of,
+    player_page,
+    ranking_section,
+)
 
 ROOT = Path(__file__).parent.parent
 HOSTILE = """
@@ -619,7 +624,7 @@ def test_a_class_of_two_honest_and_eight_hostile_players_is_played_to_its_end(tm
 
 
 def test_nobody_rated_as_high_as_the_leader_is_said_to_be_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knights_isolation.reports.league.league_tables.has_intervals", lambda results: True)
+    monkeypatch.setattr("knights_isolation.reports.league.league_pages.has_intervals", lambda results: True)
     rated = [SimpleNamespace(agent=name, elo=elo, low=elo - 90, high=elo + 90) for name, elo in RATED]
     ratings = SimpleNamespace(ratings=rated, ranks=(1, 1, 3, 4), superiority=[[0.5, 0.5, 0.9, 0.99]])
     sentence = leading(SimpleNamespace(ratings=ratings, findings=SimpleNamespace(is_interim=False)))  # type: ignore[arg-type]

@@ -15,11 +15,10 @@ from knights_isolation.experiments.statistics.grouped_counts import count_groups
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.contender_verdicts import judge
 from knights_isolation.reports.charts.chart import Axis, Card, Picture, round_ticks
-from knights_isolation.reports.charts.interval_rows import forest
+from knights_isolation.reports.charts.interval_charts import forest
 from knights_isolation.reports.charts.line_plots import limits_chart
 from knights_isolation.reports.plots import KINDS, draw_kind, draw_plot
-from knights_isolation.reports.plots.draw_card import draw_card
-from knights_isolation.reports.plots.draw_chart import draw_chart
+from knights_isolation.reports.plots.draw_chart import draw_card, draw_chart
 from knights_isolation.reports.plots.style import save, short, to_svg
 
 LONG = "ID_<b>&$x$_a_name_of_forty_characters_{:02d}"

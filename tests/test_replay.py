@@ -15,16 +15,19 @@ from knights_isolation.isolation import Board
 from knights_isolation.reports.pages.templates import STYLE
 from knights_isolation.reports.replay.replay import (
     as_json,
+    bundle,
     describe_end,
     describe_ply,
     find_replay,
+    next_ply,
+    page,
     ply_rows,
     replay_of_moves,
     replay_of_record,
     replay_of_run,
+    replay_page,
+    step_through,
 )
-from knights_isolation.reports.replay.replay_page import bundle, replay_page
-from knights_isolation.reports.replay.replay_stepper import next_ply, page, step_through
 
 
 @pytest.fixture(scope="module")

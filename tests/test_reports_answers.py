@@ -12,13 +12,13 @@ from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.contender_verdicts import rate
 from knights_isolation.experiments.verdicts.pilot_run import games_a_second
 from knights_isolation.reports.pages.report_page import titles_of
-from knights_isolation.reports.studies.sample_size import plan_sections
+from knights_isolation.reports.studies.planning import plan_sections
 from knights_isolation.reports.tables.headlines import ratings_headline, summary_headline
-from knights_isolation.reports.tables.published import published_sections
 from knights_isolation.reports.tables.ratings import rating_sections
-from knights_isolation.reports.tables.sprt import sprt_sections
+from knights_isolation.reports.tables.run_comparisons import published_sections
+from knights_isolation.reports.tables.sequential import sprt_sections
 from knights_isolation.reports.text.cell_values import Minutes
-from knights_isolation.reports.text.sections import render_sections
+from knights_isolation.reports.text.rendering import render_sections
 
 
 def tables(sections):

@@ -18,7 +18,7 @@ from knights_isolation.experiments.verdicts.contender_verdicts import judge, rat
 from knights_isolation.experiments.verdicts.frames import verdict_frame
 from knights_isolation.experiments.verdicts.pilot_run import plan_contenders
 from knights_isolation.experiments.verdicts.sprt_tests import run_tests
-from knights_isolation.reports.charts.coloured_tables import differences, leads
+from knights_isolation.reports.charts.grids import differences, leads
 from knights_isolation.reports.pages.report_page import finding_of, headline, report_page
 from knights_isolation.reports.plots import draw_kind
 from knights_isolation.reports.tables.compare import compare_sections
@@ -26,8 +26,8 @@ from knights_isolation.reports.tables.headlines import compare_headline, ratings
 from knights_isolation.reports.tables.ratings import rating_sections
 from knights_isolation.reports.tables.summary import summarize
 from knights_isolation.reports.text.cell_values import Estimate, Points
-from knights_isolation.reports.text.sections import Section, render_sections, section_called
-from knights_isolation.reports.watch.run_status import run_state
+from knights_isolation.reports.text.rendering import Section, render_sections, section_called
+from knights_isolation.reports.watch.run_follower import run_state
 
 
 def rows_of(sections, key):

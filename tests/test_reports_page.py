@@ -22,16 +22,13 @@ from knights_isolation.experiments.verdicts.contender_verdicts import judge, rat
 from knights_isolation.experiments.verdicts.example_games import games_by_opponent, games_by_placement
 from knights_isolation.experiments.verdicts.opening_leads import leads_by_opening
 from knights_isolation.isolation.rules.notation import format_moves
-from knights_isolation.reports.charts.board_maps import placement_maps
 from knights_isolation.reports.charts.chart import Panel, Series, fit_axis, round_ticks
-from knights_isolation.reports.charts.coloured_tables import leads
-from knights_isolation.reports.charts.interval_rows import forest, ladder
+from knights_isolation.reports.charts.grids import leads, placement_maps
+from knights_isolation.reports.charts.interval_charts import forest, ladder, nearest_to_decision, running
 from knights_isolation.reports.charts.line_plots import limits_chart, strength_by_cost
-from knights_isolation.reports.charts.running_estimates import nearest_to_decision, running
 from knights_isolation.reports.pages.next_steps import next_steps
 from knights_isolation.reports.pages.report_page import headline, report_page, write_report
-from knights_isolation.reports.plots.draw_chart import draw_panel
-from knights_isolation.reports.plots.inline_svg import inline_svg
+from knights_isolation.reports.plots.draw_chart import draw_panel, inline_svg
 from knights_isolation.reports.plots.style import new_figure
 from knights_isolation.reports.tables.ratings import rating_sections
 from knights_isolation.reports.text.rendering import show

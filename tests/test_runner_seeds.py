@@ -16,7 +16,7 @@ from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.record.checked_json import read_json, write_json
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.reports.tables.compare import compare_sections
-from knights_isolation.reports.text.sections import render_sections
+from knights_isolation.reports.text.rendering import render_sections
 
 TWIN = """def score(game, player):
     return float(len(game.get_legal_moves(player)) - len(game.get_legal_moves(game.get_opponent(player))))

@@ -15,11 +15,11 @@ from knights_isolation.experiments.exact.board_solving import read_pairs, shippe
 from knights_isolation.isolation.exact.solved_tables import FILE, covered_sizes, is_covered
 from knights_isolation.isolation.rules.geometry import format_size, parse_size, symmetries
 from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.reports.charts.board_maps import refutation_maps
+from knights_isolation.reports.charts.grids import refutation_maps
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import to_svg
-from knights_isolation.reports.studies.solutions import board_sections
-from knights_isolation.reports.text.sections import render_sections
+from knights_isolation.reports.studies.perfect_play import board_sections
+from knights_isolation.reports.text.rendering import render_sections
 
 
 def stop_after(pairs):

@@ -18,8 +18,7 @@ from invented_runs import Invented, gauntlet, random_wins
 
 from cli import main
 from knights_isolation.reports.text.cell_values import Share
-from knights_isolation.reports.text.column_widths import shortened
-from knights_isolation.reports.text.rendering import render_rows, shown_column
+from knights_isolation.reports.text.rendering import render_rows, shortened, shown_column
 
 ROOT = Path(__file__).parent.parent
 LONG = ("ID_Offensive_Proximity_Net_Mobility_Early", "ID_Offensive_Proximity_Net_Mobility_Later", "ID_Short")

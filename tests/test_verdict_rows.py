@@ -19,11 +19,11 @@ from knights_isolation.experiments.inference.contenders.permutation_tests import
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.contender_verdicts import judge
 from knights_isolation.experiments.verdicts.frames import verdict_frame
-from knights_isolation.reports.charts.interval_rows import forest
+from knights_isolation.reports.charts.interval_charts import forest
 from knights_isolation.reports.tables.compare import compare_sections
 from knights_isolation.reports.tables.headlines import compare_headline, ratings_headline, summary_headline
 from knights_isolation.reports.tables.ratings import rating_sections
-from knights_isolation.reports.tables.sprt import sprt_sections
+from knights_isolation.reports.tables.sequential import sprt_sections
 from knights_isolation.reports.tables.summary import summarize
 from knights_isolation.reports.text.cell_values import Estimate, Points, PValue, Ratio, Share, WordedCell
 from knights_isolation.reports.text.cell_values import cell_text as show

@@ -24,11 +24,11 @@ from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
 from knights_isolation.experiments.verdicts.contender_verdicts import judge
 from knights_isolation.experiments.verdicts.sprt_tests import own_tests
-from knights_isolation.reports.charts.running_estimates import estimates
+from knights_isolation.reports.charts.interval_charts import estimates
 from knights_isolation.reports.pages.report_page import report_page
 from knights_isolation.reports.tables.compare import compare_sections
 from knights_isolation.reports.tables.headlines import compare_headline, summary_headline
-from knights_isolation.reports.tables.sprt import sprt_sections
+from knights_isolation.reports.tables.sequential import sprt_sections
 
 GAUNTLET: dict[str, Any] = {
     "contenders": ["greedy", "R=random", "MM:open@depth=1"],

@@ -17,8 +17,7 @@ from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.live_standings import live_standings
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab.server import serve_in_background
-from knights_isolation.reports.watch.pace import Pace
-from knights_isolation.reports.watch.run_status import run_state
+from knights_isolation.reports.watch.run_follower import Pace, run_state
 
 
 @contextmanager

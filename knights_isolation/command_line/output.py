@@ -11,8 +11,14 @@ import click
 
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
 from knights_isolation.isolation.suggestions import did_you_mean
-from knights_isolation.reports.text.rendering import Format, render_rows, terminal_width, wrapped
-from knights_isolation.reports.text.sections import Section, render_sections
+from knights_isolation.reports.text.rendering import (
+    Format,
+    Section,
+    render_rows,
+    render_sections,
+    terminal_width,
+    wrapped,
+)
 from knights_isolation.result import Result
 from knights_isolation.surface import Stopped
 

@@ -47,8 +47,8 @@ def ci(
     from knights_isolation.experiments.analysis.commit_check import Terms, check_file
     from knights_isolation.experiments.noting import note_screening
     from knights_isolation.isolation.files.git_revisions import revision_named
-    from knights_isolation.reports.analysis.commit_summary import commit_section
-    from knights_isolation.reports.text.sections import render_sections
+    from knights_isolation.reports.analysis.quick_trial import commit_section
+    from knights_isolation.reports.text.rendering import render_sections
 
     try:
         low, high = map(float, sprt.split(","))

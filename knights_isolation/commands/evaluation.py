@@ -62,8 +62,8 @@ def evaluate_all(
     from knights_isolation.experiments.evaluation.evaluation import revealed
     from knights_isolation.experiments.noting import note_evaluations
     from knights_isolation.isolation.rules.geometry import parse_size
-    from knights_isolation.reports.studies.evaluations import evaluations_text
-    from knights_isolation.reports.text.sections import Section
+    from knights_isolation.reports.studies.research import evaluations_text
+    from knights_isolation.reports.text.rendering import Section
 
     parse_size(board)
     question = EvaluationTask(budget, agent_spec(baseline), board)

@@ -27,7 +27,7 @@ from knights_isolation.inputs import (
 from knights_isolation.isolation.files.atomic_write import write_new
 from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.parameters import About, command
-from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.rendering import Section
 from knights_isolation.result import Result
 from knights_isolation.surface import COMMAND, tell
 
@@ -128,8 +128,7 @@ def replay(
         ValueError: there is no such game, or a move is illegal.
     """
     from knights_isolation.reports.replay import replay as replays
-    from knights_isolation.reports.replay.replay_page import replay_frame, replay_page
-    from knights_isolation.reports.replay.replay_stepper import step_through
+    from knights_isolation.reports.replay.replay import replay_frame, replay_page, step_through
     from knights_isolation.reports.text.rendering import render_rows, speaks_ascii_only
 
     game = _game(source, game_id, size, moves)

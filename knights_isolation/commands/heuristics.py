@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from knights_isolation.experiments.roster import reference_of
 from knights_isolation.isolation.suggestions import command as shown_command
-from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.rendering import Section
 
 from ..inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Rival, Seed, agent_spec
 from ..parameters import About, command

@@ -103,11 +103,9 @@ def league(
 
 def _answer(folder: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int) -> Result[Results]:
     """Evaluate the games, write the pages, and return the ranking."""
-    from knights_isolation.reports.charts.interval_rows import ladder
-    from knights_isolation.reports.league.league_tables import leading, league_sections, verdict_section
-    from knights_isolation.reports.league.write_pages import write_pages
-    from knights_isolation.reports.text.rendering import terminal_width, wrapped
-    from knights_isolation.reports.text.sections import render_sections
+    from knights_isolation.reports.charts.interval_charts import ladder
+    from knights_isolation.reports.league.league_pages import leading, league_sections, verdict_section, write_pages
+    from knights_isolation.reports.text.rendering import render_sections, terminal_width, wrapped
     from knights_isolation.reports.watch.run_progress import what_is_kept
 
     if not outcome.logged:
@@ -134,7 +132,7 @@ def _answer(folder: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int) -
 def _checked(submissions: Path, run: Path | None, jobs: int, board: str | None) -> Result[LeagueEntries]:
     """Return what is known about all submissions without a game."""
     from knights_isolation.experiments.league.league_config import choose_board, fit_for
-    from knights_isolation.reports.league.league_tables import check_sections
+    from knights_isolation.reports.league.league_pages import check_sections
 
     if run:
         book = _continued(submissions, run, jobs)[1]
@@ -153,7 +151,7 @@ def _dry_run(submissions: Path, run: Path | None, keys: Mapping[str, Any]) -> Re
     from knights_isolation.experiments.play.run_extension import extend
     from knights_isolation.experiments.record.log import count_games
     from knights_isolation.experiments.record.run_directory import is_finished, load_run, requested_config
-    from knights_isolation.reports.studies.dry_run import dry_run_section
+    from knights_isolation.reports.studies.planning import dry_run_section
 
     if run is None:
         plan = make_plan(_designed(submissions, keys)[1])
@@ -262,7 +260,7 @@ def _checked_submissions(submissions: Path, jobs: int, played: Played | None = N
 
 def _note_submissions(book: LeagueEntries) -> None:
     """Report which submissions do not play, and which have another name than their folder."""
-    from knights_isolation.reports.league.league_tables import renamed
+    from knights_isolation.reports.league.league_pages import renamed
 
     for submission in book.refused:
         _say(f"Note: {submission.name} does not play: {submission.why}")

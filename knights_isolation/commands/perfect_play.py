@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from knights_isolation.experiments.roster import AgentLike, make_agents, parse_agent, parse_limit, reference_of
 from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.reports.text.cell_values import pluralise
-from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.rendering import Section
 
 from .. import heuristics as shipped
 from .. import inputs
@@ -57,7 +57,7 @@ def solve(
     """
     from knights_isolation.isolation.exact import solver
     from knights_isolation.reports.charts.study_charts import solution_map
-    from knights_isolation.reports.studies.solutions import solution_rows
+    from knights_isolation.reports.studies.perfect_play import solution_rows
 
     bound = parse_limit(limit) if limit else None
     if all:
@@ -74,8 +74,8 @@ def solve(
 
 def _solve_board(size: str, limit: Any, jobs: int, cluster: str | None, path: Path) -> Result[Any]:
     from knights_isolation.experiments.exact.board_solving import solve_all, summarise
-    from knights_isolation.reports.charts.board_maps import refutation_maps
-    from knights_isolation.reports.studies.solutions import board_sections
+    from knights_isolation.reports.charts.grids import refutation_maps
+    from knights_isolation.reports.studies.perfect_play import board_sections
 
     with counting("placement pairs", "what was solved", path) as show:
         winners = solve_all(size, path, jobs=jobs, cluster=cluster, limit=limit, show=show)
@@ -231,7 +231,7 @@ def refute(
     """
     from knights_isolation.experiments.exact import refutation
     from knights_isolation.reports.charts.study_charts import refutations_chart
-    from knights_isolation.reports.studies import refutations as tables
+    from knights_isolation.reports.studies import perfect_play as tables
 
     results = []
     for size, text in product([board] if isinstance(board, str) else board, limits):

@@ -53,7 +53,7 @@ def research(
         isolation research my_heuristic.py:score --against ID:territory --games 5000
     """
     from knights_isolation.experiments.record.run_directory import HOME, digest_of
-    from knights_isolation.reports.pages.kept_pages import PAGE
+    from knights_isolation.reports.pages.templates import PAGE
 
     reference = reference_of(heuristic)
     with keeping("what was played is in runs/"), captured(str(heuristic)), nested():
@@ -146,7 +146,7 @@ def _screen(spec: Spec, asked: _Asked) -> tuple[Step, Spec]:
 
 def _test(spec: Spec, asked: _Asked) -> tuple[Step, Spec]:
     from knights_isolation.experiments.verdicts.sprt_tests import own_tests
-    from knights_isolation.reports.charts.running_estimates import running
+    from knights_isolation.reports.charts.interval_charts import running
     from knights_isolation.reports.text.wording import decision_sentence
 
     opponent, _, pairs, seed, jobs = asked

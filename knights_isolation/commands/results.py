@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from knights_isolation.experiments.published.published_claims import PublishedAnalysis
     from knights_isolation.experiments.statistics.run_results import RunResults
     from knights_isolation.reports.tables.headlines import Headline
-    from knights_isolation.reports.text.sections import Section
+    from knights_isolation.reports.text.rendering import Section
 
 Error = Annotated[float, About(low=0, high=0.5, is_open=True)]
 Page = Annotated[str | Path, About(suffixes=(".html", ".htm"))]
@@ -112,7 +112,7 @@ def sprt(
     Raises:
         ValueError: there is no such run, or the bounds are invalid.
     """
-    from knights_isolation.reports.tables.sprt import sprt_sections
+    from knights_isolation.reports.tables.sequential import sprt_sections
 
     findings = read_runs(runs, baseline, mixed)
     sections = sprt_sections(findings, elo0, elo1, alpha, beta, elo_model)
@@ -130,7 +130,7 @@ def diff(before: Run, after: Run) -> Result[tuple[RunResults, RunResults]]:
     Raises:
         ValueError: there is no such run.
     """
-    from knights_isolation.reports.tables.run_diff import change_sections
+    from knights_isolation.reports.tables.run_comparisons import change_sections
 
     both = read_runs([before]), read_runs([after])
     return Result(both, change_sections(*both))
@@ -166,7 +166,7 @@ def plan(
     """
     from knights_isolation.experiments.verdicts.pilot_run import plan_contenders
     from knights_isolation.reports.charts.study_charts import plan_chart
-    from knights_isolation.reports.studies.sample_size import plan_sections, typical_plans, wanted_effect
+    from knights_isolation.reports.studies.planning import plan_sections, typical_plans, wanted_effect
 
     share = (worth if effect is None and elo is None else effect or 0.0) / 100
     findings = read_runs([pilot]) if pilot else None
@@ -196,7 +196,7 @@ def published(
     """
     from knights_isolation.experiments.published.published_claims import analyse_file
     from knights_isolation.reports.charts.study_charts import published_chart
-    from knights_isolation.reports.tables.published import published_sections
+    from knights_isolation.reports.tables.run_comparisons import published_sections
 
     analysis = analyse_file(Path(file) if file else None, baseline)
     return Result(analysis, tuple(published_sections(analysis)), partial(drawn, published_chart(analysis)))

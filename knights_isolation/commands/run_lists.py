@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from knights_isolation.parameters import About, command
-from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.rendering import Section
 from knights_isolation.result import Result, drawn
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def tried(
     """
     from knights_isolation.experiments.record.run_directory import HOME
     from knights_isolation.experiments.record.tries import read_tries, source_diff
-    from knights_isolation.reports.studies.tries import tries_section
+    from knights_isolation.reports.studies.research import tries_section
 
     known = read_tries(Path(home or HOME))
     chosen = {
@@ -89,6 +89,6 @@ def tried(
 
 
 def _figure_of(chosen: dict[int, Try]) -> Figure:
-    from knights_isolation.reports.charts.interval_rows import tries_chart
+    from knights_isolation.reports.charts.interval_charts import tries_chart
 
     return drawn(tries_chart(chosen), "Nothing was tried here yet.")

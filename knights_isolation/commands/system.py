@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from knights_isolation.inputs import Count, Jobs, NewFile, Position
 from knights_isolation.parameters import About, command
-from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.rendering import Section
 from knights_isolation.result import Result
 
 if TYPE_CHECKING:

@@ -282,8 +282,8 @@ def _dry_run(request: _Request) -> Result[Any]:
     from knights_isolation.experiments.play.run_extension import extend
     from knights_isolation.experiments.record.log import count_games
     from knights_isolation.experiments.record.run_directory import load_run, planned_like
-    from knights_isolation.reports.studies.dry_run import dry_run_section
-    from knights_isolation.reports.text.sections import render_sections
+    from knights_isolation.reports.studies.planning import dry_run_section
+    from knights_isolation.reports.text.rendering import render_sections
 
     if request.extend:
         extension = extend(request.extend, request.config())

@@ -18,10 +18,8 @@ from knights_isolation.experiments.exchange.find_games import KINDS
 
 from . import handlers
 from . import request_models as asked
-from .board_answers import CAN_SEARCH, BoardAnswer, Question, failed
-from .board_processes import Processes
-from .game_export import export_line
-from .game_import import import_games
+from .board_processes import CAN_SEARCH, BoardAnswer, Processes, Question, failed
+from .game_exchange import export_line, import_games
 from .request_guard import IMPORT, MOST_BYTES_IMPORTED
 from .request_models import Model
 from .resources import Resources, game, games

@@ -8,21 +8,56 @@ regardless of the number of long ones, and the queue is bounded.
 from __future__ import annotations
 
 import asyncio
+import json
 import math
+import sys
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from importlib import import_module
+from typing import Any, NamedTuple, Self
 
 import psutil
 
 from knights_isolation.isolation.processes.agent_pickling import recipe
 from knights_isolation.isolation.processes.child import Guard, Setup
 from knights_isolation.isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
+from knights_isolation.isolation.processes.sandbox import limit_memory
+from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
-from .board_answers import CAN_SEARCH, BoardAnswer, Question, answer, answering, failed
 from .resources import Resources, packed
+
+CAN_SEARCH = sys.platform != "win32"
+"""Whether searches and child processes are available on this system."""
+_USUAL = ("game_exchange", "handlers")
+"""Modules that are loaded before the first question."""
+
+Question = Callable[[Resources], dict[str, Any]]
+"""A function of the resources that can be pickled, such as `partial(values, request)`.
+
+The message of a ValueError is an answer, too: of an illegal position, of a run, heuristic or agent that does not exist
+or cannot be loaded, of a damaged file.
+"""
+
+
+class BoardAnswer(NamedTuple):
+    """An HTTP status, and the response to the page as JSON."""
+
+    status: int
+    body: str
+
+
+def succeeded(content: dict[str, Any]) -> BoardAnswer:
+    """Return an answer with what a page has asked for."""
+    return BoardAnswer(200, json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def failed(status: int, why: str) -> BoardAnswer:
+    """Return an answer with an error message."""
+    return succeeded({"error": why})._replace(status=status)
+
 
 _LONGEST_ANSWER = 1 << 26
 _THREADS = ThreadPoolExecutor(64)
@@ -220,3 +255,27 @@ class _BoardProcess(ChildProcess):
 
 async def _is_done(task: asyncio.Task[BoardAnswer], seconds: float) -> bool:
     return bool((await asyncio.wait({task}, timeout=seconds))[0])
+
+
+def answering(shelf: Resources, memory: int) -> Callable[[Question], tuple[Any, ...]]:
+    """Return a function that answers questions, in a process that may use at most `memory` additional bytes.
+
+    Memory 0 leaves the limit as it is, as a sandboxed process must.
+    """
+    for name in _USUAL:
+        import_module(f"{__package__}.{name}")
+    if memory:
+        limit_memory(memory)
+    return lambda question: tuple(answer(question, shelf))
+
+
+def answer(question: Question, shelf: Resources) -> BoardAnswer:
+    """Answer a question; failures become answers too."""
+    try:
+        return succeeded(question(shelf))
+    except MemoryError:
+        return failed(400, "the request needs too much memory: request less")
+    except (ValueError, OSError) as error:
+        return failed(400, str(error))
+    except BaseException as error:
+        return failed(500, f"the board failed: {format_exception(error)}")

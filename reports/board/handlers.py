@@ -22,15 +22,7 @@ from knights_isolation.isolation.search.interpreted import appraise
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
 from ..replay.replay import json_score
-from .request_models import (
-    ExploreQuestion,
-    GraphQuestion,
-    MoveQuestion,
-    SolveQuestion,
-    ValuesQuestion,
-    board_of,
-    boards_of,
-)
+from . import request_models as asked
 from .resources import Resources, run_of
 
 if TYPE_CHECKING:
@@ -48,12 +40,12 @@ _LONGEST_ERROR = 300
 _NOTICED_SECONDS = 0.2
 
 
-def values(question: ValuesQuestion, shelf: Resources) -> dict[str, Any]:
+def values(question: asked.ValuesQuestion, shelf: Resources) -> dict[str, Any]:
     """Return, for each heuristic, the value of every legal move to the side to move, or the error, and the depth used.
 
     `compiling` is the time of compiling the heuristic in seconds; 0 if it is negligible.
     """
-    board = board_of(question.position)
+    board = asked.board_of(question.position)
     heuristics = shelf.all_heuristics
     functions = {name: _known(name, heuristics) for name in question.heuristics}
     answers: dict[str, Any] = {}
@@ -69,11 +61,11 @@ def values(question: ValuesQuestion, shelf: Resources) -> dict[str, Any]:
     return {"values": answers}
 
 
-def graph(question: GraphQuestion, shelf: Resources) -> dict[str, Any]:
+def graph(question: asked.GraphQuestion, shelf: Resources) -> dict[str, Any]:
     """Return a heuristic's value of a line's positions for player 1; null if it fails or a knight is not placed."""
     function = _known(question.heuristic, shelf.all_heuristics)
     scores: list[float | str | None] = []
-    for board in boards_of(question.position):
+    for board in asked.boards_of(question.position):
         if None in board.locations:
             scores.append(None)
             continue
@@ -85,12 +77,12 @@ def graph(question: GraphQuestion, shelf: Resources) -> dict[str, Any]:
     return {"scores": scores}
 
 
-def move(question: MoveQuestion, shelf: Resources) -> dict[str, Any]:
+def move(question: asked.MoveQuestion, shelf: Resources) -> dict[str, Any]:
     """Return an agent's move and its search data; in a game against a person without what the search found.
 
     `preparing` is the time of compiling or loading code before, in seconds.
     """
-    board = board_of(question.position)
+    board = asked.board_of(question.position)
     if not board.legal_cells():
         raise ValueError("the game is over: no legal moves")
     agent = shelf.agents.get(question.agent) or safe_agent(question.agent)
@@ -115,13 +107,13 @@ def move(question: MoveQuestion, shelf: Resources) -> dict[str, Any]:
     }
 
 
-def exact(question: SolveQuestion, shelf: Resources) -> dict[str, Any]:
+def exact(question: asked.SolveQuestion, shelf: Resources) -> dict[str, Any]:
     """Return the winner under perfect play, the moves that keep the win, and a line of play to the end.
 
     The winner is 1, 2 or null; `undecided` lists moves for which the time did not suffice. During a game against a
     person who has not asked, all is undecided.
     """
-    board = board_of(question.position)
+    board = asked.board_of(question.position)
     if not board.legal_cells():
         return {"winner": 2 - board.active_index, "moves": [], "undecided": [], "line": []}
     if question.is_game:
@@ -207,12 +199,12 @@ def _known(name: str, heuristics: Mapping[str, Heuristic]) -> Heuristic:
 _RUNS_REMEMBERED = 2
 
 
-def explored(question: ExploreQuestion, shelf: Resources) -> dict[str, Any]:
+def explored(question: asked.ExploreQuestion, shelf: Resources) -> dict[str, Any]:
     """Return, for each legal move (symmetric ones merged), the number of the run's games with it, and of those won.
 
     The log is read for the first question about it, and again when it has grown.
     """
-    run, board = run_of(shelf, question.run), board_of(question.position)
+    run, board = run_of(shelf, question.run), asked.board_of(question.position)
     written = tuple(file.name for file in live_files(games_folder(run)))
     replies = explore(_cached_games(run, board.size, written), board)
     return {

@@ -10,9 +10,9 @@ from markupsafe import escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from ..league.page_paths import SCRIPTS
+from ..league.league_pages import SCRIPTS
 from ..pages.templates import page_template, policy_of, script_of
-from ..replay.replay_page import bundle
+from ..replay.replay import bundle
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="[^"]*">\n')
 _SHOWN = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

@@ -1,7 +1,11 @@
-"""Pages of heuristics: the gallery, each one's source and trial, and Try, for functions that are pasted."""
+"""Pages of heuristics: the gallery, each one's source and trial, and Try, for functions that are pasted.
+
+Heuristics in files are found without running them; trials are kept in the cache folder until the source changes.
+"""
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import hashlib
 import inspect
@@ -19,22 +23,20 @@ from starlette.routing import Route
 
 from knights_isolation import heuristics
 from knights_isolation.experiments.heuristic_template import TEMPLATE
+from knights_isolation.experiments.record.checked_json import read_json, write_json
 from knights_isolation.experiments.record.run_directory import HOME
 from knights_isolation.heuristics.composite import Composite
-from knights_isolation.isolation.compiling.code_cache import copy_engine
-from knights_isolation.isolation.usercode.parsing import parse as parse_source
+from knights_isolation.isolation.compiling.code_cache import copy_engine, folder
+from knights_isolation.isolation.usercode.inputs import changed_input
+from knights_isolation.isolation.usercode.parsing import parse
 
-from ..board.board_answers import BoardAnswer, failed, succeeded
 from ..board.board_api import endpoint
-from ..board.board_processes import Processes
+from ..board.board_processes import BoardAnswer, Processes, failed, succeeded
 from ..board.request_models import StrictModel
 from ..board.resources import Resources
 from ..text.cell_values import pluralise
 from .framing import frame_of, lab_page, problem_page
-from .kept_trials import keep_trial, read_trial
-from .lab_answers import trial
-from .own_files import OwnHeuristic, heuristics_of, own_heuristics
-from .pooled_ratings import RunPool, pools, rated
+from .lab_answers import RunPool, pools, rated, trial
 from .run_lines import InRun, RunLines
 from .starting_runs import BUSY, COMPILED, RunStarter
 from .suite_positions import SeeingQuestion, resolved, see
@@ -191,7 +193,7 @@ class HeuristicPages:
     def _saved(self, source: str) -> tuple[Path, OwnHeuristic]:
         """Save a pasted source; return its file and its heuristic, the last one if there are several."""
         try:
-            parse_source(source)
+            parse(source)
         except SyntaxError as error:
             raise ValueError(f"line {error.lineno or 1}: {error.msg}") from None
         except (RecursionError, MemoryError):
@@ -246,3 +248,84 @@ def _formula(composite: Composite) -> str:
         lines.append(f"until {until:.0%} of the cells are visited:" if until < 1 else "then:" if lines else "always:")
         lines += [f"    {weight:+g} × {getattr(part, '__name__', part)}" for weight, part in parts]
     return "\n".join(lines)
+
+
+MOST_FILES = 200
+_LARGEST = 1 << 18
+_GAMES = ("game", "state", "board")
+_PLAYERS = ("player", "player_id")
+
+
+@dataclass(frozen=True)
+class OwnHeuristic:
+    """A function in a file: FILE:FUNCTION, the first line of its docstring, and its source."""
+
+    reference: str
+    meaning: str
+    source: str
+
+    @property
+    def function(self) -> str:
+        """The function's name."""
+        return self.reference.rpartition(":")[2]
+
+
+def own_heuristics(folder: Path) -> list[OwnHeuristic]:
+    """Return the functions of (game, player) in the Python files of a folder, in the order of files and lines."""
+    found = []
+    for path in sorted(folder.glob("*.py"))[:MOST_FILES]:
+        found += heuristics_of(path)
+    return found
+
+
+def heuristics_of(path: Path) -> list[OwnHeuristic]:
+    """Return the functions of (game, player) of a file; none if it is not Python or too large."""
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST:
+            return []
+        text = path.read_text(encoding="utf-8")
+        functions = [node for node in parse(text).body if isinstance(node, ast.FunctionDef) and _is_heuristic(node)]
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+        return []
+    return [
+        OwnHeuristic(
+            f"{path.name}:{function.name}",
+            (ast.get_docstring(function) or "").partition("\n")[0],
+            ast.get_source_segment(text, function) or "",
+        )
+        for function in functions
+    ]
+
+
+def _is_heuristic(function: ast.FunctionDef) -> bool:
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    return len(names) == 2 and names[0] in _GAMES and names[1] in _PLAYERS
+
+
+_VERSION = 1
+"""Increased when trials measure something else, so that kept ones are not shown."""
+
+
+def read_trial(heuristic: OwnHeuristic) -> dict[str, Any] | None:
+    """Return what the last trial of a heuristic found; None without one, or if its source or data has changed since."""
+    try:
+        trial = read_json(_file(heuristic))
+    except (OSError, ValueError):
+        return None
+    folder_of_code = Path(heuristic.reference.rpartition(":")[0]).parent
+    return None if changed_input(trial.pop("inputs", {}), folder_of_code) else trial
+
+
+def keep_trial(heuristic: OwnHeuristic, trial: str) -> None:
+    """Keep what a trial found, as JSON."""
+    file = _file(heuristic)
+    file.parent.mkdir(exist_ok=True)
+    write_json(file, json.loads(trial))
+
+
+def _file(heuristic: OwnHeuristic) -> Path:
+    """Return the file of a heuristic's trial, named by all that its values depend on: its source, and its file's."""
+    path = Path(heuristic.reference.rpartition(":")[0])
+    around = path.read_bytes() if path.is_file() else b""
+    parts = (str(_VERSION).encode(), heuristic.reference.encode(), heuristic.source.encode(), around)
+    return folder() / "trials" / f"{hashlib.sha256(b'|'.join(parts)).hexdigest()[:24]}.json"

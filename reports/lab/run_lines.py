@@ -1,15 +1,21 @@
-"""The list of runs: one line each, kept by the size and time of the run's files."""
+"""The list of runs: one line each, kept by the size and time of the run's files, with a small forest plot.
+
+Runs in the archive are hidden; nothing is moved or deleted.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from knights_isolation.experiments.plan.agent_facts import run_facts
 from knights_isolation.experiments.record.checked_json import read_json, write_json
@@ -17,7 +23,10 @@ from knights_isolation.experiments.record.log import count_games, games_folder
 from knights_isolation.experiments.record.run_directory import END, FACTS, RunInfo, is_imported, load_run, state_of
 from knights_isolation.experiments.roster import parse_spec
 from knights_isolation.isolation.compiling.code_cache import folder
+from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.isolation.files.received import read_plain
 
+from ..board.request_models import Name, StrictModel
 from ..board.resources import Resources
 from ..pages.next_steps import seconds_of
 from ..text.cell_values import Estimate, Points, join_names, pluralise
@@ -198,3 +207,76 @@ def _kept(run: Path) -> RunLine | None:
         return TypeAdapter(RunLine).validate_python(read_json(_file(run)))
     except (OSError, ValueError):
         return None
+
+
+ARCHIVE = "archive.json"
+"""File in the folder of the runs with the names of the archived ones."""
+
+
+class Archiving(StrictModel):
+    """Request to archive runs, or to bring them back."""
+
+    runs: Annotated[list[Name], Field(min_length=1, max_length=1000)]
+    is_archived: bool
+
+
+def archived(home: Path | None) -> frozenset[str]:
+    """Return the names of the archived runs of a folder; none if its file cannot be read."""
+    try:
+        return frozenset(json.loads(read_plain(home / ARCHIVE))) if home else frozenset()
+    except (OSError, ValueError, TypeError):
+        return frozenset()
+
+
+def set_archived(home: Path, runs: Sequence[str], is_archived: bool) -> None:
+    """Add runs to the archive of a folder, or remove them from it."""
+    names = archived(home) | set(runs) if is_archived else archived(home) - set(runs)
+    write_text(home / ARCHIVE, json.dumps(sorted(names)))
+
+
+WIDTH, HEIGHT, MARGIN = 132.0, 40.0, 3.0
+_SPANS = (5.0, 10.0, 25.0, 50.0)
+_MOST = 24
+_ROLES = {"better": "better", "worse": "worse"}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An interval from `low` to `high` with its `estimate`, in the picture's units, and the class of its verdict."""
+
+    low: str
+    estimate: str
+    high: str
+    y: str
+    role: str
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """A small forest plot; `span` is the number of points from its middle to its edge."""
+
+    marks: tuple[Mark, ...]
+    span: float
+    radius: float
+
+
+def thumbnail(bars: Sequence[tuple[float, float, float, str, str]]) -> Thumbnail | None:
+    """Return the picture of intervals in percentage points, best first; None without any. Many are thinned out."""
+    finite = [bar for bar in bars if all(map(math.isfinite, bar[:3]))]
+    if not finite:
+        return None
+    step = math.ceil(len(finite) / _MOST)
+    shown = finite[::step]
+    widest = max(max(abs(low), abs(high)) for low, _, high, *_ in shown)
+    span = next((span for span in _SPANS if widest <= span), _SPANS[-1])
+    gap = (HEIGHT - 2 * MARGIN) / len(shown)
+
+    def x(value: float) -> str:
+        share = max(-1.0, min(1.0, value / span))
+        return f"{WIDTH / 2 * (1 + share * (1 - 2 * MARGIN / WIDTH)):.1f}"
+
+    marks = tuple(
+        Mark(x(low), x(estimate), x(high), f"{MARGIN + gap * (number + 0.5):.1f}", _ROLES.get(verdict, "unsure"))
+        for number, (low, estimate, high, verdict, _) in enumerate(shown)
+    )
+    return Thumbnail(marks, span, min(2.6, max(1.4, gap / 2.5)))

@@ -18,19 +18,16 @@ from starlette.routing import Route
 from knights_isolation.experiments.record.run_directory import LEAGUE, state_of
 from knights_isolation.isolation.files.received import read_plain
 
-from ..board.board_answers import BoardAnswer, Question, succeeded
 from ..board.board_api import endpoint
-from ..board.board_processes import Processes
+from ..board.board_processes import BoardAnswer, Processes, Question, succeeded
 from ..board.resources import Resources, run_of
-from ..league.page_paths import INDEX
-from ..pages.kept_pages import PAGE, kept_pages, with_pages
-from ..watch.pace import time_words
+from ..league.league_pages import INDEX
+from ..pages.templates import PAGE, kept_pages, with_pages
+from ..text.cell_values import time_words
 from ..watch.run_follower import RunFollower
-from .archive import Archiving, archived, set_archived
 from .framing import boxed, frame_of, framed, lab_page, problem_page
 from .lab_answers import diff, finding, league, report
-from .run_lines import RunLine, RunLines, damaged, signature
-from .thumbnails import thumbnail
+from .run_lines import Archiving, RunLine, RunLines, archived, damaged, set_archived, signature, thumbnail
 
 _REPORTS_KEPT = 4
 _SHARE_OF_TIME = 10

@@ -25,8 +25,8 @@ from knights_isolation.isolation.compiling.code_cache import copy_engine
 from knights_isolation.isolation.processes.child import Setup, SetupError
 from knights_isolation.isolation.processes.child_process import ChildProcess, exchange
 
-from ..board.board_answers import BoardAnswer, failed, succeeded
 from ..board.board_api import endpoint
+from ..board.board_processes import BoardAnswer, failed, succeeded
 from ..board.request_models import Name, StrictModel
 from ..board.resources import Resources, run_of
 

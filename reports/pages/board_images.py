@@ -10,19 +10,8 @@ from typing import BinaryIO
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from knights_isolation.isolation.boards.drawing import (
-    LIGHT,
-    Annotations,
-    Circle,
-    Line,
-    Outline,
-    Rect,
-    Shape,
-    Text,
-    Theme,
-    draw,
-    extent,
-)
+from knights_isolation.isolation.boards import drawing
+from knights_isolation.isolation.boards.drawing import LIGHT, Annotations, Theme
 from knights_isolation.isolation.editions.classic_board import Board
 
 _FINER = 3  # scale factor for drawing; reducing the image afterwards smooths the edges
@@ -35,12 +24,12 @@ Point = tuple[float, float]
 def to_image(board: Board, theme: Theme = LIGHT, marks: Annotations | None = None, scale: float = 2) -> Image.Image:
     """Draw the picture of `isolation.boards.drawing.to_svg` in pixels; `scale` is the number of pixels per SVG unit."""
     marks = marks or Annotations()
-    width, height = extent(board, marks)
+    width, height = drawing.extent(board, marks)
     fine = scale * _FINER
     image = Image.new("RGB", (round(width * fine), round(height * fine)))
     # In mode RGBA, drawing blends half-transparent colours into the picture.
     brush = ImageDraw.Draw(image, "RGBA")
-    for shape in draw(board, theme, marks):
+    for shape in drawing.draw(board, theme, marks):
         _paint(brush, shape, fine)
     return image.resize((round(width * scale), round(height * scale)), Image.Resampling.BOX)
 
@@ -75,19 +64,19 @@ def write_gif(
     )
 
 
-def _paint(brush: ImageDraw.ImageDraw, shape: Shape, scale: float) -> None:
+def _paint(brush: ImageDraw.ImageDraw, shape: drawing.Shape, scale: float) -> None:
     match shape:
-        case Rect(x, y, width, height, fill, opacity):
+        case drawing.Rect(x, y, width, height, fill, opacity):
             # Pillow's rectangles include their last pixel.
             box = (x * scale, y * scale, (x + width) * scale - 1, (y + height) * scale - 1)
             brush.rectangle(box, fill=_colour(fill, opacity))
-        case Line(x1, y1, x2, y2, stroke):
+        case drawing.Line(x1, y1, x2, y2, stroke):
             brush.line((x1 * scale, y1 * scale, x2 * scale, y2 * scale), fill=stroke, width=round(scale))
-        case Circle(x, y, radius, fill):
+        case drawing.Circle(x, y, radius, fill):
             brush.circle((x * scale, y * scale), radius * scale, fill=fill)
-        case Text(x, y, text, size, fill):
+        case drawing.Text(x, y, text, size, fill):
             brush.text((x * scale, y * scale), text, fill=fill, font=_font(round(size * scale)), anchor="mm")
-        case Outline(x, y, path, fill, stroke, opacity):
+        case drawing.Outline(x, y, path, fill, stroke, opacity):
             points = [((x + px) * scale, (y + py) * scale) for px, py in flatten(path)]
             brush.polygon(points, fill=_colour(fill, opacity))
             if stroke:

@@ -31,21 +31,20 @@ from knights_isolation.isolation.files.atomic_write import check_output, write_t
 from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.isolation.suggestions import command
 
-from ..charts import board_maps, coloured_tables, interval_rows, line_plots
+from ..charts import grids, interval_charts, line_plots
 from ..charts.chart import Plot
-from ..charts.running_estimates import nearest_to_decision, running
+from ..charts.interval_charts import nearest_to_decision, running
 from ..tables import summary
 from ..tables.accuracy import accuracy_sections, theory_section
-from ..tables.best_of import contest_section, contest_sentence
 from ..tables.compare import duel_sections, each_section, effects_section, verdict_section
 from ..tables.costs import equal_cost_sentences
 from ..tables.ratings import rating_sections
+from ..tables.sequential import contest_section, contest_sentence
 from ..text import wording
 from ..text.cell_values import Points, Ratio, Share, estimate_of, join_names, pluralise
-from ..text.sections import Section
+from ..text.rendering import Section
 from ..text.wording import opponents_title
-from .example_links import links_to_games
-from .next_steps import next_steps
+from .next_steps import links_to_games, next_steps
 from .templates import data_url, page_with_script
 
 
@@ -168,7 +167,7 @@ def _charts(
     findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Ratings
 ) -> dict[str, Any]:
     size, first_placements = commonest_size(findings), placements(findings)
-    leads = coloured_tables.leads(findings, verdicts)
+    leads = grids.leads(findings, verdicts)
     best = verdicts.best.contender if verdicts and verdicts.best else ""
     by_opening = leads_by_opening(findings, best) if best else ()
     of_pairs = {pair: lead.lead for pair, lead in leads.items()}
@@ -178,19 +177,19 @@ def _charts(
     }
     scatter = line_plots.strength_by_cost(findings, verdicts, costs, best_games) if verdicts else None
     return {
-        "forest": interval_rows.forest(findings, verdicts) if verdicts else None,
+        "forest": interval_charts.forest(findings, verdicts) if verdicts else None,
         "scatter": draw_plot(scatter, "cost"),
         "running": draw_plot(running(findings, nearest_to_decision(findings, verdicts)), "running"),
-        "differences": coloured_tables.differences(findings, leads, links.by_opponent, ratings),
+        "differences": grids.differences(findings, leads, links.by_opponent, ratings),
         "limits": draw_plot(line_plots.limits_chart([findings]), "limits"),
         "games": links.games,
-        "ladder": interval_rows.ladder(ratings),
-        "calibration": coloured_tables.calibration(findings),
-        "spreads": [interval_rows.spread(findings, kind) for kind in interval_rows.SPREADS],
-        "maps": board_maps.placement_maps(first_placements, size, links.by_placement),
+        "ladder": interval_charts.ladder(ratings),
+        "calibration": grids.calibration(findings),
+        "spreads": [interval_charts.spread(findings, kind) for kind in interval_charts.SPREADS],
+        "maps": grids.placement_maps(first_placements, size, links.by_placement),
         "placements": _placement_section(first_placements, size),
-        "visits": board_maps.visit_map(findings),
-        "where": board_maps.lead_map(best, by_opening, size, links.by_opening) if size else None,
+        "visits": grids.visit_map(findings),
+        "where": grids.lead_map(best, by_opening, size, links.by_opening) if size else None,
     }
 
 
@@ -198,7 +197,7 @@ def draw_plot(plot: Plot | None, key: str) -> DrawnPlot | None:
     """Return a plot with its panels as SVG; matplotlib is only loaded if there is something to draw."""
     if plot is None:
         return None
-    from ..plots.inline_svg import inline_svg
+    from ..plots.draw_chart import inline_svg
 
     is_small = len(plot.panels) > 1
     svgs = (inline_svg(panel, f"{key}-{number}", is_small=is_small) for number, panel in enumerate(plot.panels))

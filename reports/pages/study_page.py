@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..charts.chart import Grid, Plot, RowChart
-from ..text.sections import Section
+from ..text.rendering import Section
 from .report_page import draw_plot
 from .templates import page_template
 

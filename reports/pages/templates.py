@@ -1,9 +1,12 @@
-"""Jinja environment, shared template values and page security."""
+"""Jinja environment, shared template values, page security, and the pages that are kept in runs."""
 
 from __future__ import annotations
 
 import base64
+import html
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -13,8 +16,9 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, Template
 from markupsafe import Markup, escape
 
-from ..text.rendering import is_number_cell, render_rows, shown_column
-from ..text.sections import Section, worded_rows
+from knights_isolation.isolation.files.received import read_plain
+
+from ..text.rendering import Section, is_number_cell, render_rows, shown_column, worded_rows
 
 _HERE = Path(__file__).parents[1] / "templates"
 STYLE = _HERE / "lab.css"
@@ -75,3 +79,42 @@ def data_url(kind: str, text: str) -> str:
 
 def _texts_by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     return {name: shown_column([row[name] for row in rows]) for name in rows[0]}
+
+
+PAGE = "analysis.html"
+_HEAD = 2000  # characters of a page that its title is looked for in
+
+
+@dataclass(frozen=True)
+class KeptPage:
+    """A page: the name of its run or folder, its title, and when it was written, in seconds since 1970."""
+
+    run: str
+    title: str
+    written: float
+
+
+def kept_pages(folders: Mapping[str, Path]) -> list[KeptPage]:
+    """Return the pages that are kept in some folders, the latest first; those that cannot be read are left out."""
+    found = []
+    for name, folder in folders.items():
+        try:
+            head = read_plain(folder / PAGE)[:_HEAD]
+            found.append(KeptPage(name, _title(head) or name, (folder / PAGE).stat().st_mtime))
+        except (OSError, ValueError):
+            continue
+    return sorted(found, key=lambda page: page.written, reverse=True)
+
+
+def with_pages(runs: Mapping[str, Path], home: Path | None) -> dict[str, Path]:
+    """Return the runs by name, and the folders of `home` that are no runs and hold a page."""
+    pages = sorted(home.glob(f"*/{PAGE}")) if home else []
+    known = {run.resolve() for run in runs.values()}
+    folders = [page.parent for page in pages if not page.parent.is_symlink()]
+    others = {folder.name: folder for folder in folders if folder.resolve() not in known}
+    return {**others, **runs}
+
+
+def _title(head: str) -> str:
+    title = re.search(r"<title>(.*?)</title>", head, re.DOTALL)
+    return html.unescape(title[1]) if title else ""

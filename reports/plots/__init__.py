@@ -121,8 +121,7 @@ def draw_kind(kind: str, findings: RunResults, agent: str | None = None) -> Figu
 
 def _draw(chart: Chart | Card | None, kind: str) -> Figure:
     from ..charts.chart import Card
-    from .draw_card import draw_card
-    from .draw_chart import draw_chart
+    from .draw_chart import draw_card, draw_chart
 
     return draw_card(chart) if isinstance(chart, Card) else draw_chart(chart, KINDS[kind].missing)
 
@@ -132,36 +131,32 @@ def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card |
     from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate
     from knights_isolation.experiments.verdicts.opening_leads import leads_by_opening
 
-    from ..charts import board_maps, card, coloured_tables, interval_rows, line_plots, running_estimates
+    from ..charts import grids, interval_charts, line_plots
     from ..text.wording import opponents_title, state_words
 
     def heatmap() -> Chart | None:
         verdicts = judge(findings) if findings.baseline is not None else None
         title = opponents_title(verdicts)
-        return coloured_tables.differences(
-            findings, coloured_tables.leads(findings, verdicts), {}, rate(findings), title
-        )
+        return grids.differences(findings, grids.leads(findings, verdicts), {}, rate(findings), title)
 
     def where() -> Chart | None:
         best, size = judge(findings).best, commonest_size(findings)
         if best is None or size is None:
             return None
-        return board_maps.lead_map(best.contender, leads_by_opening(findings, best.contender), size, {})
+        return grids.lead_map(best.contender, leads_by_opening(findings, best.contender), size, {})
 
     builders: dict[str, Callable[[], Chart | Card | None]] = {
-        "forest": lambda: interval_rows.forest(findings, judge(findings)),
+        "forest": lambda: interval_charts.forest(findings, judge(findings)),
         "heatmap": heatmap,
-        "ladder": lambda: interval_rows.ladder(rate(findings)),
+        "ladder": lambda: interval_charts.ladder(rate(findings)),
         "limits": lambda: line_plots.limits_chart([findings]),
-        "running": lambda: running_estimates.running(findings, agent and (agent,)),
-        **{name: partial(interval_rows.spread, findings, name) for name in interval_rows.SPREADS},
-        "placements": lambda: board_maps.placement_maps(placements(findings), commonest_size(findings), {}),
+        "running": lambda: interval_charts.running(findings, agent and (agent,)),
+        **{name: partial(interval_charts.spread, findings, name) for name in interval_charts.SPREADS},
+        "placements": lambda: grids.placement_maps(placements(findings), commonest_size(findings), {}),
         "where": where,
-        "card": lambda: card.card(findings),
-        "visits": lambda: board_maps.visit_map(findings),
-        "calibration": lambda: (
-            line_plots.score_curves(findings, agent) if agent else coloured_tables.calibration(findings)
-        ),
+        "card": lambda: interval_charts.card(findings),
+        "visits": lambda: grids.visit_map(findings),
+        "calibration": lambda: line_plots.score_curves(findings, agent) if agent else grids.calibration(findings),
     }
     chart, state = builders[kind](), state_words(findings)
     if chart is None or chart.title.startswith(state):

@@ -1,20 +1,29 @@
-"""Draw charts with matplotlib."""
+"""Draw charts and cards with matplotlib: as figures, and as inline SVG in the page's colours; name single points."""
 
 from __future__ import annotations
 
+import math
+import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
+from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Circle as RoundPatch
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.path import Path
 
-from ..charts.chart import Axis, Boards, Chart, Grid, Panel, Plot, RowChart, Series
-from .point_labels import name_points
-from .style import COLOURS, ROW, WIDTH, new_figure, no_data, short, style
+from knights_isolation.isolation.boards import drawing
+from knights_isolation.isolation.editions.classic_board import Board
+
+from ..charts.chart import Axis, Boards, Card, Chart, Grid, Panel, Picture, Plot, RowChart, Series
+from .style import COLOURS, ROW, WIDTH, new_figure, no_data, short, style, to_svg
 
 _CELL = 0.62
 _MAX_WIDTH = 20.0
@@ -227,3 +236,199 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), [short(name) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
+
+
+def inline_svg(panel: Panel, key: str, *, is_small: bool = False) -> Markup:
+    """Return a panel as an SVG element whose ids begin with `key`; small ones are placed side by side."""
+    with style({"font.size": 11 if is_small else 10.5, "xtick.major.size": 0, "ytick.major.size": 0}):
+        figure = new_figure(2.0, 3.6) if is_small else new_figure(3.3, 5.2)
+        draw_panel(figure.add_subplot(), panel)
+        figure.patch.set_visible(False)
+        figure.axes[0].patch.set_visible(False)
+        svg = to_svg(figure)
+    return Markup(_adapt(svg[svg.index("<svg") :], panel, key))
+
+
+def _adapt(svg: str, panel: Panel, key: str) -> str:
+    size = re.search(r'viewBox="([^"]+)"', svg)
+    assert size is not None
+    role = "group" if any(series.link for series in panel.series) else "img"
+    label = escape(f"{panel.title}: {panel.y.label}, by {panel.x.label}")
+    svg = f'<svg class="plot" viewBox="{size[1]}" role="{role}" aria-label="{label}">' + svg[svg.index(">") + 1 :]
+    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'(id="|url\(#|href="#)([a-z][0-9a-f]{10})', rf"\1{key}-\2", svg)
+    for name, colour in COLOURS.items():
+        svg = svg.replace(f": {colour}", f": var(--{name})")
+    svg = re.sub(r" font-family: [^;\"]+;", "", svg)
+    svg = re.sub(r' transform="rotate\(-0 [^"]+', ' transform="', svg).replace(' transform=""', "")
+    svg = re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", re.sub(r"\s*\n\s*", " ", svg))
+    for number, series in enumerate(panel.series):
+        tooltip = escape(series.tooltip or series.name)
+        svg = svg.replace(
+            f'<g id="series-{number}">', f'<g data-agent="{escape(series.name)}"><title>{tooltip}</title>'
+        )
+        link = escape(series.link)
+        svg = svg.replace(f'<a xlink:href="{link}" target="_blank">', f'<a href="{link}" aria-label="{tooltip}">')
+    return re.sub(r'<g id="[\w.]+"', "<g", re.sub(r'<g id="[\w.]+"/>', "", svg))
+
+
+_POINT = 5.0
+_NEAR = 7.0
+_DISTANCES = (_NEAR, 12.0, 18.0, 25.0, 33.0, 42.0, 52.0, 63.0, 75.0, 90.0, 110.0, 135.0)
+_ANGLES = sorted((math.pi * turn / 12 for turn in range(24)), key=lambda angle: abs(math.sin(angle)))
+"""Directions of a label from its point, right and left before others."""
+_CROSSING = 18.0
+"""Points of distance that a place costs for each line its label covers, and for each point or name its line crosses."""
+_LONGEST = 28
+
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top in pixels."""
+
+
+def name_points(axes: Axes, points: Sequence[Series], stairs: Sequence[Series] = ()) -> None:
+    """Write the names of single points; what has no room stays without a name.
+
+    Names overlap neither each other nor points. They cover intervals, `stairs` and leader lines, and their own lines
+    cross points and names, only where a free place would be far away.
+    """
+    if not points:
+        return
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
+    unit = axes.figure.dpi / 72
+    places = [axes.transData.transform((point.x[0], point.y[0])) for point in points]
+    taken = [_around(place, _POINT * unit) for place in places]
+    lines = [bar for point in points for bar in _bars(axes, point, unit)]
+    lines += [edge for line in stairs for edge in _edges(axes, line, unit)]
+    for point, place, dot in zip(points, places, taken[:], strict=True):
+        label = axes.annotate(short(point.name, _LONGEST), (point.x[0], point.y[0]), (0, 0),
+                              textcoords="offset points", ha="center", va="center")  # fmt: skip
+        best, least = None, math.inf
+        for distance, box in _candidates(place, label.get_window_extent().size, unit):
+            if distance >= least:
+                break
+            if _is_inside(box, axes.bbox.extents) and not any(_overlap(box, other) for other in taken):
+                leader = _leader(box, place, unit)
+                crossed = sum(_overlap(box, line) for line in lines)
+                crossed += sum(any(_overlap(other, part) for part in leader) for other in taken if other != dot)
+                if distance + _CROSSING * crossed < least:
+                    best, least = box, distance + _CROSSING * crossed
+        if best is None:
+            label.remove()
+            continue
+        leader = _leader(best, place, unit)
+        taken.append(best)
+        lines += leader
+        label.set_position((np.add(best[:2], best[2:]) / 2 - place) / unit)
+        if leader:
+            arrow = {"arrowstyle": "-", "color": COLOURS["soft"], "linewidth": 0.7, "shrinkA": 0, "shrinkB": 4}
+            end = (np.clip(place, best[:2], best[2:]) - place) / unit
+            axes.annotate("", label.xy, end, textcoords="offset points", arrowprops=arrow)
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _is_inside(box: Box, frame: Any) -> bool:
+    return bool(frame[0] <= box[0] and frame[1] <= box[1] and box[2] <= frame[2] and box[3] <= frame[3])
+
+
+def _around(place: Any, size: float) -> Box:
+    x, y = map(float, place)
+    return x - size, y - size, x + size, y + size
+
+
+def _bars(axes: Axes, point: Series, unit: float) -> Iterator[Box]:
+    for ends in zip(point.low, point.high, strict=True):
+        (x, bottom), (_, top) = axes.transData.transform([(point.x[0], end) for end in ends]).tolist()
+        yield x - unit, bottom, x + unit, top
+
+
+def _edges(axes: Axes, stairs: Series, unit: float) -> Iterator[Box]:
+    """Yield the edges of a staircase that turns at its points."""
+    corners = axes.transData.transform(list(zip(stairs.x, stairs.y, strict=True))).tolist()
+    for (left, height), (right, next_height) in pairwise(corners):
+        yield left, height - unit, right, height + unit
+        yield right - unit, min(height, next_height), right + unit, max(height, next_height)
+
+
+def _candidates(place: Any, size: Any, unit: float) -> Iterator[tuple[float, Box]]:
+    """Yield boxes for a label around its point with their distance, the nearest first."""
+    x, y = map(float, place)
+    width, height = map(float, size)
+    for distance in _DISTANCES:
+        for angle in _ANGLES:
+            middle_x = x + math.cos(angle) * (distance * unit + width / 2)
+            middle_y = y + math.sin(angle) * (distance * unit + height / 2)
+            yield distance, (middle_x - width / 2, middle_y - height / 2, middle_x + width / 2, middle_y + height / 2)
+
+
+def _leader(box: Box, place: Any, unit: float) -> list[Box]:
+    """Return small boxes along the leader line from a label to its point; none where the label is near."""
+    end = np.clip(place, box[:2], box[2:])
+    length = math.dist(end, place)
+    if length <= 1.2 * _NEAR * unit:
+        return []
+    steps = math.ceil(length / (2 * unit))
+    return [_around(end + step / steps * (place - end), unit) for step in range(1, steps)]
+
+
+_WIDTH = 11.0
+_CODES = {"M": Path.MOVETO, "L": Path.LINETO, "C": Path.CURVE4, "Z": Path.CLOSEPOLY}
+
+
+@style()
+def draw_card(card: Card) -> Figure:
+    """Draw a card, with the finding above and the games below the forest."""
+    forest = 1.3 + ROW * len(card.rows.rows)
+    figure = new_figure(forest + (3.6 if card.pictures else 0), _WIDTH)
+    top: Figure | SubFigure = figure
+    if card.pictures:
+        parts = figure.subfigures(2, 1, height_ratios=(forest, 3.6), squeeze=False)
+        top = parts[0, 0]
+        below = parts[1, 0].subplots(1, len(card.pictures), squeeze=False)
+        for axes, picture in zip(below.flat, card.pictures, strict=True):
+            _draw_picture(axes, picture)
+    draw_rows(top.add_subplot(), card.rows)
+    figure.suptitle(short(card.title, 80), fontsize=15, fontweight="bold", x=0.01, ha="left")
+    figure.supxlabel(card.note, fontsize=8, color=COLOURS["soft"], x=0.01, ha="left")
+    return figure
+
+
+def _draw_picture(axes: Axes, picture: Picture) -> None:
+    board, marks = Board.from_moves(picture.moves, picture.size), drawing.Annotations(legal=False)
+    width, height = drawing.extent(board, marks)
+    axes.set_xlim(0, width)
+    axes.set_ylim(height, 0)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    axes.set_title(picture.caption, fontsize=9, loc="left")
+    for shape in drawing.draw(board, marks=marks):
+        _paint(axes, shape)
+
+
+def _paint(axes: Axes, shape: drawing.Shape) -> None:
+    match shape:
+        case drawing.Rect(x, y, width, height, fill, opacity):
+            axes.add_patch(Rectangle((x, y), width, height, color=fill, alpha=opacity, linewidth=0))
+        case drawing.Line(x1, y1, x2, y2, stroke):
+            axes.plot((x1, x2), (y1, y2), color=stroke, linewidth=0.6)
+        case drawing.Circle(x, y, radius, fill):
+            axes.add_patch(RoundPatch((x, y), radius, color=fill))
+        case drawing.Text(x, y, text, size, fill):
+            axes.text(x, y, text, fontsize=size / 2.2, color=fill, ha="center", va="center")
+        case drawing.Outline(x, y, path, fill, stroke, opacity):
+            edge = stroke or "none"
+            axes.add_patch(PathPatch(_path(path, x, y), facecolor=fill, edgecolor=edge, alpha=opacity, zorder=3))
+
+
+def _path(text: str, x: float, y: float) -> Path:
+    """Return a path of absolute M, L, C and Z, moved by (x, y)."""
+    points: list[tuple[float, float]] = []
+    codes: list[int] = []
+    for letter, numbers in re.findall(r"([MLCZ])([^MLCZ]*)", text):
+        values = [float(number) for number in numbers.split()]
+        corners = list(zip(values[::2], values[1::2], strict=True)) or [(0.0, 0.0)]
+        points += [(x + px, y + py) for px, py in corners]
+        codes += [int(_CODES[letter])] * len(corners)
+    return Path(points, codes)

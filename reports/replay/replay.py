@@ -1,27 +1,32 @@
-"""Replays: a game from a log or from moves, with facts about each ply."""
+"""Replays: a game from a log or from moves, stepped through in the terminal, or as one self-contained page."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
 from pathlib import Path
 from typing import Any
 
+import click
+from markupsafe import Markup, escape
+
 from knights_isolation.experiments.exact import labels
 from knights_isolation.experiments.exchange.find_games import read_game
 from knights_isolation.experiments.exchange.saved_games import load_game
 from knights_isolation.experiments.plan.agent_facts import read_facts
-from knights_isolation.isolation.boards.drawing import format_value, standing
+from knights_isolation.isolation.boards.drawing import format_value, standing, to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.transcript import board_after
 from knights_isolation.isolation.rules.geometry import format_size
-from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.isolation.rules.notation import cell_name, format_moves
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.suggestions import advice, command
 
+from ..pages.templates import page_with_script
 from ..text.cell_values import HeuristicValue, Milliseconds
 
 # description of how the loser lost, if it still had a move
@@ -187,7 +192,7 @@ def ply_rows(replay: Replay) -> list[dict[str, Any]]:
             "ply": ply,
             "player": replay.agents[(ply - 1) % 2],
             "move": _name_of_ply(replay, ply),
-            "score": _score(replay.score[ply - 1]) if replay.score else None,
+            "score": HeuristicValue(score) if replay.score and not isnan(score := replay.score[ply - 1]) else None,
             "depth": (replay.depth[ply - 1] or None) if replay.depth else None,
             "nodes": (replay.nodes[ply - 1] or None) if replay.nodes else None,
             "ms": (Milliseconds(replay.time_us[ply - 1] / 1000) or None) if replay.time_us else None,
@@ -195,10 +200,6 @@ def ply_rows(replay: Replay) -> list[dict[str, Any]]:
         }
         for ply in range(1, len(replay.moves) + 1)
     ]
-
-
-def _score(value: float | None) -> HeuristicValue | None:
-    return None if value is None or isnan(value) else HeuristicValue(value)
 
 
 def as_json(replay: Replay) -> dict[str, Any]:
@@ -254,3 +255,95 @@ def find_replay(source: Sequence[str], size: str, moves: str) -> Replay:
             return replay_of_run(run, int(number.replace(",", "")))
         case _:
             raise ValueError(f"not a game: {' '.join(source)!r}; name its run and number, such as runs/first 12")
+
+
+KEYS = "→ or Enter next, ← back, Home or f first, End or l last, q quit"
+
+_FORWARD = ("\x1b[C", "\x1b[B", "\r", "\n", " ", "n")
+_BACK = ("\x1b[D", "\x1b[A", "\x7f", "\b", "b", "p")
+_FIRST = ("\x1b[H", "\x1b[1~", "\x1bOH", "f")
+_LAST = ("\x1b[F", "\x1b[4~", "\x1bOF", "l")
+_QUIT = ("q", "\x1b", "\x03", "\x04", "")
+
+
+def next_ply(key: str, ply: int, last: int) -> int | None:
+    """Return the ply after a key press: within 0 to `last`, or None to quit. Other keys change nothing."""
+    if key in _QUIT:
+        return None
+    if key in _FORWARD:
+        return min(ply + 1, last)
+    if key in _BACK:
+        return max(ply - 1, 0)
+    if key in _FIRST:
+        return 0
+    return last if key in _LAST else ply
+
+
+def page(replay: Replay, ply: int, ascii_only: bool = False) -> str:
+    """Return the position after some plies, with the last move and, at the end, how the game ended."""
+    last = len(replay.moves)
+    board = to_text(replay.board(ply), ascii_only)
+    if ply == last:
+        board = board.rpartition("\n")[0] + "\n" + describe_end(replay)
+    return f"{replay.title}\n\n{board}\n{describe_ply(replay, ply)}  [{ply}/{last}]"
+
+
+def step_through(replay: Replay, ascii_only: bool = False, read_key: Callable[[], str] = click.getchar) -> None:
+    """Show positions on a cleared screen according to the keys pressed, until quit or the end of the input."""
+    ply: int | None = 0
+    while ply is not None:
+        click.clear()
+        click.echo(f"{page(replay, ply, ascii_only)}\n\n{KEYS}")
+        try:
+            ply = next_ply(read_key(), ply, len(replay.moves))
+        except (EOFError, KeyboardInterrupt):
+            return
+
+
+_STATIC = Path(__file__).parents[1] / "board" / "static"
+_MODULES = ("game.js", "board.js", "chart.js", "replay.js")
+
+
+def replay_page(replay: Replay) -> str:
+    """Return the page: board, buttons, slider, move list, and the players' scores and depths if known."""
+    return page_with_script(
+        "replay.html",
+        bundle(),
+        title=f"{replay.agents[0]} – {replay.agents[1]}, {replay.title}",
+        game_title=replay.title,
+        size=replay.size,
+        agents=replay.agents,
+        plies=len(replay.moves),
+        end=describe_end(replay),
+        mistakes=replay.mistakes,
+        facts=_facts(replay),
+        game=Markup(embedded(as_json(replay))),
+    )
+
+
+def replay_frame(replay: Replay) -> str:
+    """Return the page in a frame, for the cell of a notebook; its script sees nothing of the notebook."""
+    page = escape(replay_page(replay))
+    return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="width:100%;height:44em;border:0"></iframe>'
+
+
+def bundle(modules: Sequence[str] = _MODULES) -> str:
+    """Bundle the modules of a page into one script: pages opened from the disk cannot import others."""
+    texts = [(_STATIC / name).read_text(encoding="utf-8") for name in modules]
+    return "\n".join(re.sub(r"^(?:import .*\n|export )", "", text, flags=re.MULTILINE) for text in texts)
+
+
+def embedded(value: object) -> str:
+    """Encode a value as JSON that cannot end its script element."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+
+
+def _facts(replay: Replay) -> list[tuple[str, str]]:
+    facts = [
+        ("Player 1", replay.agents[0]),
+        ("Player 2", replay.agents[1]),
+        ("Result", describe_end(replay)),
+        ("Plies", str(len(replay.moves))),
+        ("Moves", format_moves(replay.moves, replay.columns).replace(",", ", ")),
+    ]
+    return facts if not replay.opening else [*facts, ("Opening", f"{replay.opening} plies")]

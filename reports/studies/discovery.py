@@ -12,11 +12,12 @@ from knights_isolation.experiments.discovery.kept_wins import NODES, REFERENCE
 from knights_isolation.experiments.inference.cluster_intervals import Interval
 from knights_isolation.isolation.files.atomic_write import write_text
 
-from ..charts.chart import Panel, Plot, Row, RowChart, Series, fit_axis, signed
-from ..pages.kept_pages import PAGE
+from ..charts.chart import Panel, Plot, RowChart, Series, fit_axis
+from ..charts.study_charts import differences_chart
 from ..pages.study_page import Source, parts_of, study_page
+from ..pages.templates import PAGE
 from ..text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
-from ..text.sections import Section
+from ..text.rendering import Section
 
 _ROWS = 12
 ALPHA = 0.05
@@ -130,21 +131,17 @@ def _archive_chart(campaign: Campaign) -> Plot | None:
     return Plot(title, (Panel("Archive", (cloud, *named) if others else tuple(named), x, y),), note)
 
 
-def _verdict_chart(verdicts: Sequence[Verdict]) -> RowChart:
-    rows = tuple(
-        Row(
+def _verdict_chart(verdicts: Sequence[Verdict]) -> RowChart | None:
+    rows = (
+        (
             f"{verdict.opponent}, {verdict.nodes:,} nodes, {verdict.judged_on}",
+            verdict.difference,
             verdict.words if verdict.words in ("better", "worse") else "",
-            100 * verdict.difference.estimate,
-            100 * verdict.difference.low,
-            100 * verdict.difference.high,
-            Points(verdict.difference.estimate).text,
         )
         for verdict in verdicts
     )
-    ends = [end for row in rows for end in (row.low, row.high)]
     note = "95 % intervals, each by itself, at equal cost. Games: won less lost. Positions: wins kept."
-    return RowChart("The champion", rows, fit_axis("difference in percentage points", [0.0, *ends], signed), 0.0, note)
+    return differences_chart("The champion", rows, note)
 
 
 def verdict_title(finalists: Sequence[Finalist], verdicts: Sequence[Verdict]) -> str:
@@ -299,7 +296,7 @@ def write_discovery_page(
         f"{last.candidates:,} candidates in {last.seconds / 60:.1f} processor minutes." if last else "",
         verdict_title(finalists, verdicts) if verdicts else "The search goes on." if last else "",
         parts_of(sections),
-        charts=[_verdict_chart(verdicts)] if verdicts else [],
+        charts=[chart] if (chart := _verdict_chart(verdicts)) else [],
         plots=[plot for plot in (strength_chart(strengths), growth_chart(campaign), _archive_chart(campaign)) if plot],
         source=Source("The champion", finalists[0].file.read_text(encoding="utf-8")) if verdicts else None,
     )

@@ -20,8 +20,7 @@ from knights_isolation.isolation.suggestions import advice, command
 from ..pages.templates import data_url, page_template
 from ..tables.costs import cost_cell, cost_sentence
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
-from ..text.rendering import terminal_width, wrapped
-from ..text.sections import Section
+from ..text.rendering import Section, terminal_width, wrapped
 from ..text.wording import Word, verdict_of, verdict_sentence
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from knights_isolation.isolation.suggestions import advice, command
 
 from ..tables.costs import equal_cost_sentences
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
-from ..text.sections import Section
+from ..text.rendering import Section
 
 
 def feature_sections(selection: Selection) -> tuple[Section, ...]:

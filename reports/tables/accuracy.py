@@ -13,7 +13,7 @@ from knights_isolation.experiments.inference.standings import share_seen
 from knights_isolation.experiments.statistics.run_results import RunResults
 
 from ..text.cell_values import Mean, Share, estimate_of
-from ..text.sections import Section
+from ..text.rendering import Section
 
 _ACCURACY_NOTES = (
     "Eligible: moves in winning positions where a mistake was possible. Kept: the share of them that kept the win; "

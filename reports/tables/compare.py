@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison, OpponentEffect
 from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
 from knights_isolation.experiments.inference.contenders.sample_size import WORTH
 from knights_isolation.experiments.inference.pair_intervals import PairInterval
@@ -20,10 +21,10 @@ from knights_isolation.isolation.suggestions import advice
 
 from ..text import wording
 from ..text.cell_values import Elo, Estimate, Points, PValue, Ratio, Share, estimate_of, pluralise
-from ..text.sections import Section
+from ..text.rendering import Section
 from .accuracy import theory_section
-from .best_of import contest_section
 from .costs import cost_cell, cost_sentence
+from .sequential import contest_section
 from .summary import of_runs, pair_cells, run_notes
 
 Result = TypeVar("Result", Comparison, HeadToHead, Comparison | HeadToHead)
@@ -96,29 +97,24 @@ def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
     rows = []
     for comparison in in_rank_order(findings, verdicts.comparisons):
         against = {effect.opponent: effect for effect in comparison.effects}
+        effects: list[tuple[str, OpponentEffect | Comparison, Interval]] = [
+            *((name, against[name], against[name].difference) for name in findings.in_order(against)),
+            ("mean", comparison, comparison.jointly),
+        ]
         rows += [
             {
                 "contender": comparison.contender,
-                "opponent": effect.opponent,
+                "opponent": opponent,
                 "openings": effect.openings,
                 "contender_rate": Share(effect.contender_rate),
                 "baseline_rate": Share(effect.baseline_rate),
-                "difference": estimate_of(effect.difference, Points),
-                "p_better": PValue(math.nan if effect.difference.low == effect.difference.high else effect.p_better),
+                "difference": estimate_of(difference, Points),
+                "p_better": None
+                if isinstance(effect, Comparison)
+                else PValue(math.nan if difference.low == difference.high else effect.p_better),
             }
-            for effect in map(against.__getitem__, findings.in_order(against))
+            for opponent, effect, difference in effects
         ]
-        rows.append(
-            {
-                "contender": comparison.contender,
-                "opponent": "mean",
-                "openings": comparison.openings,
-                "contender_rate": Share(comparison.contender_rate),
-                "baseline_rate": Share(comparison.baseline_rate),
-                "difference": estimate_of(comparison.jointly, Points),
-                "p_better": None,
-            }
-        )
     note = (
         "Intervals against single opponents are individual 95 % intervals; the interval of the mean is that of the "
         "verdict. One-sided p (null hypothesis: no better than the baseline) is at most 0.025 where the interval is "

@@ -20,13 +20,12 @@ from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest, st
 
 from ..text import wording
 from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise
-from ..text.sections import Section
-from .best_of import contest_rows, contest_sentence, dearer_sentences, identical_sentences
+from ..text.rendering import Section
 from .compare import clearest_first, direct_note, head_to_head_cell, in_rank_order, price_sentence
 from .costs import cost_cell, cost_sentence
 from .ratings import TABLES as RATING_TABLES
 from .ratings import highest, rating_rows
-from .sprt import test_row
+from .sequential import contest_rows, contest_sentence, dearer_sentences, identical_sentences, test_row
 from .summary import TABLES as SUMMARY_TABLES
 from .summary import interval_note, of_runs, run_notes, standings_section
 

@@ -10,7 +10,7 @@ from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import rate
 
 from ..text.cell_values import Chance, Elo, Estimate, Resampled, Share, join_names, pluralise
-from ..text.sections import Section
+from ..text.rendering import Section
 from .summary import of_runs, run_notes
 
 TABLES = ("ratings", "superiority")

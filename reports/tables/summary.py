@@ -19,7 +19,7 @@ from knights_isolation.experiments.verdicts.sprt_tests import live_rate, own_tes
 from knights_isolation.isolation.rules.outcome import Reason
 
 from ..text.cell_values import CopiedName, Milliseconds, Range, Share, estimate_of, join_names, pluralise
-from ..text.sections import Section
+from ..text.rendering import Section
 from ..text.wording import caveats, forfeit_notes, forfeit_sentences, stopped_sentences
 from .costs import equal_cost_sentences
 

@@ -207,6 +207,27 @@ def pluralise(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 'es' if thing.endswith('ch') else 's'}"
 
 
+def speed_words(rate: float) -> str:
+    """Format games per second, or per minute if they are slow.
+
+    >>> speed_words(1234.5), speed_words(0.05)
+    ('1,234 games/s', '3 games/min')
+    """
+    return f"{rate:,.0f} games/s" if rate >= 1 else f"{60 * rate:.2g} games/min"
+
+
+def time_words(seconds: float) -> str:
+    """Format a duration in its largest unit of which there are at least two.
+
+    >>> time_words(89.0), time_words(300.0)
+    ('89 s', '5 min')
+    """
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
 def join_names(names: Sequence[str]) -> str:
     """Join names in a sentence: all of them, or if they are many the first and the number of others; empty for none.
 

@@ -1,4 +1,7 @@
-"""Render rows as a terminal table, JSON, CSV or Markdown."""
+"""Titled tables with notes, as text for the terminal, JSON, CSV or Markdown.
+
+On a terminal, names are shortened, text is wrapped, and columns are hidden until a table fits.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,15 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, Literal
 
 from click import style
 
-from .cell_values import CopiedName
-from .column_widths import GAP, Column, fit_columns, total, without_constants
+from knights_isolation.isolation.suggestions import did_you_mean
+
+from .cell_values import CopiedName, Estimate, Range, WordedCell, plain_number
 
 Format = Literal["table", "json", "csv", "markdown"]
 FORMATS: tuple[Format, ...] = ("table", "json", "csv", "markdown")
@@ -222,3 +228,246 @@ def speaks_ascii_only() -> bool:
 def is_terminal() -> bool:
     """Return whether output goes to a terminal."""
     return sys.stdout.isatty()
+
+
+GAP = 2
+"""Spaces between two columns."""
+_SHORTEST_NAME = 16
+_NARROWEST_PROSE = 14
+_FEWEST_ALIKE = 3  # minimum number of rows for hiding a column because all its cells are equal
+
+
+@dataclass(frozen=True)
+class Column:
+    """A displayed column; numbers are right-aligned and never shortened.
+
+    Attributes:
+        title: its heading.
+        cells: its texts, one per row.
+        is_number: whether it contains numbers.
+        is_exact: whether users copy its texts, such as names of runs, so that they must not be shortened.
+        is_kept: whether it contains the answer, and is never hidden.
+    """
+
+    title: str
+    cells: tuple[str, ...]
+    is_number: bool
+    is_exact: bool = False
+    is_kept: bool = False
+
+    @property
+    def width(self) -> int:
+        """Width of its widest line."""
+        lines = [line for text in (self.title, *self.cells) for line in text.split("\n")]
+        return max(map(len, lines))
+
+    @property
+    def is_prose(self) -> bool:
+        """Return whether it can be wrapped: text of several words."""
+        return not self.is_number and any(" " in cell for cell in self.cells)
+
+    @property
+    def narrowest(self) -> int:
+        """Minimum width."""
+        if self.is_number or self.is_exact:
+            return self.width
+        return min(self.width, max(len(self.title), _NARROWEST_PROSE if self.is_prose else _SHORTEST_NAME))
+
+
+def without_constants(columns: Sequence[Column]) -> tuple[list[Column], str]:
+    """Return the columns whose cells differ, and a sentence with the values of the constant ones, or nothing.
+
+    >>> games = Column("games", ("1,400", "1,400", "1,400"), True)
+    >>> without_constants([Column("agent", ("A", "B", "C"), False), games])[1]
+    'Constant columns: games: 1,400.'
+    """
+    if len(columns[0].cells) < _FEWEST_ALIKE:
+        return list(columns), ""
+    alike = [column for column in columns[1:] if len(set(column.cells)) == 1 and not column.is_kept]
+    if not alike:
+        return list(columns), ""
+    constants = "; ".join(f"{column.title}: {column.cells[0]}" for column in alike if column.cells[0])
+    return [column for column in columns if column not in alike], f"Constant columns: {constants}." if constants else ""
+
+
+def fit_columns(columns: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:
+    """Return the columns, fitted to `width`, and the titles of those that had to be hidden.
+
+    The last are hidden first, but never the first column or those that are kept.
+
+    >>> agent, cost, verdict = (Column(name, ("x" * 9,), True) for name in ("agent", "cost", "verdict"))
+    >>> fit_columns([agent, cost, replace(verdict, is_kept=True)], 20)[1]
+    ['cost']
+    """
+    kept = list(columns)
+    while total([column.narrowest for column in kept]) > width:
+        spare = [index for index, column in enumerate(kept) if index and not column.is_kept]
+        if not spare:
+            break
+        del kept[spare[-1]]
+    left_out = [column.title for column in columns if not any(column is other for other in kept)]
+    return [_narrowed(column, room) for column, room in _rooms(kept, width)], left_out
+
+
+def total(widths: Sequence[int]) -> int:
+    """Return the total width of a table, given the widths of its columns.
+
+    >>> total([5, 10])
+    17
+    """
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def shortened(names: Sequence[str], width: int) -> list[str]:
+    """Shorten names to `width` characters by cutting the middle; to more if two would become equal.
+
+    >>> shortened(["ID_Edge_Distance_Weighted", "ID_Edge_Distance_Dynamic", "Random"], 16)
+    ['ID_Edge…Weighted', 'ID_Edge…_Dynamic', 'Random']
+    """
+    different = list(dict.fromkeys(names))
+    while True:
+        for tail in sorted(range(1, max(2, width - 1)), key=lambda tail: abs(2 * tail - width)):
+            short = {name: _in_the_middle(name, width, tail) for name in different}
+            if len(set(short.values())) == len(different):
+                return [short[name] for name in names]
+        width += 1
+
+
+def _in_the_middle(name: str, width: int, tail: int) -> str:
+    if len(name) <= width:
+        return name
+    return f"{name[: width - 1 - tail]}…{name[-tail:]}"
+
+
+def _rooms(columns: Sequence[Column], width: int) -> list[tuple[Column, int]]:
+    # the widest columns that can be narrowed are narrowed first
+    rooms = [column.width for column in columns]
+    while total(rooms) > width:
+        spare = [room if room > column.narrowest else -inf for column, room in zip(columns, rooms, strict=True)]
+        if max(spare) == -inf:
+            break
+        rooms[spare.index(max(spare))] -= 1
+    return list(zip(columns, rooms, strict=True))
+
+
+def _narrowed(column: Column, width: int) -> Column:
+    if column.width <= width or column.is_exact:
+        return column
+    if column.is_prose:
+        folded = (textwrap.fill(cell, width, break_long_words=True, break_on_hyphens=False) for cell in column.cells)
+        return replace(column, cells=tuple(folded))
+    return replace(column, cells=tuple(shortened(column.cells, width)))
+
+
+# headings of columns whose keys are not clear enough
+_HEADINGS = {"p_better": "one-sided p, unadjusted", "minutes": "time"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table with a `key` for programs, a `title` for readers, and notes.
+
+    If it is wider than the terminal, `panels` distributes its columns over several tables, so that none is hidden.
+    `verbatim`: column keys are names, such as those of agents, and are used as headings unchanged. `keep`: columns that
+    contain the answer and are always shown; of the others the last are hidden first. `state` is that of the runs that
+    the table is about, a column for programs, and `caveat` what follows from it, which is printed before anything else.
+    """
+
+    key: str
+    title: str
+    rows: tuple[dict[str, Any], ...]
+    notes: tuple[str, ...] = ()
+    panels: bool = False
+    verbatim: bool = False
+    keep: tuple[str, ...] = ("difference", "verdict", "head_to_head", "decision")
+    state: str = ""
+    caveat: str = ""
+
+    @property
+    def flat(self) -> list[dict[str, Any]]:
+        """The rows for programs; see `flat_rows`."""
+        rows = flat_rows(self.rows)
+        return [{**row, "run_state": self.state} for row in rows] if self.state else rows
+
+
+def render_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> str:
+    """Render the sections as one text; with `only`, just the table of that key.
+
+    JSON is one object: each table under its key, and all notes under "notes". CSV is the first table alone.
+
+    Raises:
+        ValueError: there is no table called `only`.
+    """
+    if only is not None:
+        sections = [section_called(sections, only)]
+    caveats = list(dict.fromkeys(section.caveat for section in sections if section.caveat))
+    if output == "json":
+        tables: dict[str, Any] = {section.key: json.loads(render_rows(section.flat, "json")) for section in sections}
+        tables["notes"] = [*caveats, *(note for section in sections for note in section.notes)]
+        return json.dumps(tables, indent=2, ensure_ascii=False)
+    if output == "csv":
+        return render_rows(sections[0].flat, "csv")
+    marked = [f"**{caveat}**\n" if output == "markdown" else wrapped(caveat, terminal_width()) for caveat in caveats]
+    return "\n".join([*marked, "\n\n".join(_readable(section, output) for section in sections)])
+
+
+def section_called(sections: Sequence[Section], key: str) -> Section:
+    """Return the section of a key; the ValueError for an unknown one lists the keys."""
+    for section in sections:
+        if section.key == key:
+            return section
+    keys = [section.key for section in sections]
+    raise ValueError(f"no table is called {key!r}; {did_you_mean(key, keys)}there are {', '.join(keys)}")
+
+
+def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows for programs: estimates and worded cells are split into their values.
+
+    An estimate becomes its value and its two ends in every row of its column; a sentence becomes the facts it
+    expresses.
+    """
+    kinds = {key: type(value) for row in rows for key, value in row.items() if isinstance(value, (Estimate, Range))}
+    return [
+        {
+            name: plain_number(part)
+            for key, value in row.items()
+            for name, part in _parts(key, value, kinds.get(key)).items()
+        }
+        for row in rows
+    ]
+
+
+def worded_rows(rows: Sequence[Mapping[str, Any]], verbatim: bool = False) -> list[dict[str, Any]]:
+    """Return rows for display: the same cells under readable headings, and sentences unchanged."""
+    return [
+        {
+            key if verbatim else _heading(key): value.text if isinstance(value, WordedCell) else value
+            for key, value in row.items()
+        }
+        for row in rows
+    ]
+
+
+def _heading(key: str) -> str:
+    return _HEADINGS.get(key, key.replace("_", " "))
+
+
+def _parts(key: str, value: Any, kind: type[Estimate] | type[Range] | None) -> dict[str, Any]:
+    if isinstance(value, WordedCell):
+        return {key: value.value, **value.details}
+    if kind is None:
+        return {key: value}
+    estimate = value or Estimate(None, None, None)
+    by_itself = {} if kind is Range else {key: estimate.value}
+    return {**by_itself, f"{key}_low": estimate.low, f"{key}_high": estimate.high}
+
+
+def _readable(section: Section, output: Format) -> str:
+    rows, keep = worded_rows(section.rows, section.verbatim), tuple(map(_heading, section.keep))
+    body = render_rows(rows, output, panels=section.panels, keep=keep) if rows else ""
+    if output == "markdown":
+        notes = "\n".join(f"- {note}" for note in section.notes)
+        return "\n".join(part for part in (f"## {section.title}\n", body, "\n" * bool(notes), notes) if part)
+    width = terminal_width()
+    sentences = [wrapped(note, width) for note in section.notes]
+    return "\n".join(filter(None, (wrapped(section.title, width), body, *sentences)))

@@ -1,10 +1,11 @@
-"""Follow a run that is played, and send its state to the pages that watch it (server-sent events)."""
+"""The status of a run, read from its log alone, and sent to the pages that watch it (server-sent events)."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,13 @@ from starlette.types import Receive, Scope, Send
 
 from knights_isolation.experiments.record.log import count_games
 from knights_isolation.experiments.record.run_directory import FACTS, State, is_run, state_of
+from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
+from knights_isolation.experiments.verdicts.sprt_tests import live_rate
 
-from .pace import Pace
-from .run_status import blank_state, line_of, run_state
+from ..charts.chart import Axis
+from ..charts.interval_charts import race
+from ..text.cell_values import Range, Share, speed_words, time_words
+from ..text.wording import caveats, forfeit_sentences
 
 SHORTEST = 1.0
 """Seconds between two looks at the log."""
@@ -25,6 +30,36 @@ _SHARE_OF_TIME = 20
 _PING = 15.0
 _LISTENERS = 16
 """Maximum number of pages that receive updates of a run at a time; the log is read once for all of them."""
+
+
+_WINDOW = 60.0
+"""Seconds over which games are counted."""
+
+
+class Pace:
+    """Games played over the last minute, noted whenever somebody looks."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def words(self, now: float, played: int, total: int) -> str:
+        """Note the games played at `now`, in seconds; return speed and time left, empty while no game is added.
+
+        >>> pace = Pace()
+        >>> pace.words(0.0, 10, 1000), pace.words(10.0, 110, 1000)
+        ('', '10 games/s, about 89 s left')
+        """
+        if self._seen and played < self._seen[-1][1]:  # another run took the place
+            self._seen.clear()
+        self._seen.append((now, played))
+        while len(self._seen) > 2 and now - self._seen[1][0] >= _WINDOW:
+            self._seen.popleft()
+        then, before = self._seen[0]
+        if played == before or now == then:
+            return ""
+        rate = (played - before) / (now - then)
+        left = f", about {time_words((total - played) / rate)} left" if total > played else ""
+        return speed_words(rate) + left
 
 
 class RunFollower:
@@ -119,3 +154,118 @@ def _signature(run: Path) -> tuple[tuple[int, int] | None, int, State]:
 
 def _lined(state: dict[str, Any]) -> dict[str, Any]:
     return {**state, "line": line_of(state), "pace": ""}
+
+
+LATEST = 12
+"""Number of games shown, the latest first."""
+
+
+def run_state(run: Path) -> dict[str, Any]:
+    """Return games played and planned, standings, forfeits and the latest games, as JSON values.
+
+    Raises:
+        ValueError: the path is not a run, or it is damaged.
+    """
+    if not is_run(run):  # the page may be served before the run starts
+        return blank_state(run)
+    findings = load_findings([run])
+    return {
+        "run": run.name,
+        "played": findings.played,
+        "total": findings.planned,
+        "state": findings.state,
+        "caveat": " ".join(caveats(findings)),
+        "standings": standings(findings),
+        "race": race_state(findings),
+        "forfeits": forfeit_sentences(findings),
+        "games": latest_games(findings),
+    }
+
+
+def blank_state(run: Path) -> dict[str, Any]:
+    """Return the state of a run that has not started."""
+    return {
+        "run": run.name,
+        "played": 0,
+        "total": 0,
+        "state": "running",
+        "caveat": "",
+        "standings": [],
+        "race": None,
+        "forfeits": [],
+        "games": [],
+    }
+
+
+def standings(findings: RunResults) -> list[dict[str, Any]]:
+    """Return the standings of measured agents, best first, with anytime-valid 95 % intervals."""
+    rows = []
+    for name in findings.measured:
+        found = live_rate(findings, name)
+        low, high = found.last
+        rate = Share(found.values.mean()) if found.values.size else None
+        rows.append(
+            {
+                "name": name,
+                "role": ", ".join(findings.agents[name].roles),
+                "openings": found.values.size,
+                "rate": rate,
+                "shown": "–" if rate is None else rate.text,
+                "interval": Range(Share(low), Share(high)).text,
+                "low": float(low),
+                "high": float(high),
+            }
+        )
+    return sorted(rows, key=lambda row: -1.0 if row["rate"] is None else -row["rate"])
+
+
+def race_state(findings: RunResults) -> dict[str, Any] | None:
+    """Return the race as JSON values: positions in per cent of its axes, and words; None before it has begun."""
+    found = race(findings)
+    if found is None:
+        return None
+    axis, zero = found.chart.axis, found.chart.zero or 0.0
+    rows = [
+        {
+            "name": row.name,
+            "role": row.role,
+            "text": row.text,
+            "units": units,
+            "at": [axis.percent(value) for value in (row.low, row.value, row.high)],
+            "course": [[_share(found.height, value) for value in line] for line in (course.low, course.y, course.high)],
+        }
+        for row, course, units in zip(found.chart.rows, found.courses, found.units, strict=True)
+    ]
+    ticks = [[axis.percent(value), text] for value, text in axis.ticks]
+    return {
+        "rows": rows,
+        "ticks": ticks,
+        "zero": axis.percent(zero),
+        "level": _share(found.height, zero),
+        "label": axis.label,
+        "unit": found.unit,
+        "is_judged": findings.baseline is not None,
+    }
+
+
+def _share(axis: Axis, value: float) -> float:
+    """Return the position of a value in per cent of an axis, at an edge if it is outside."""
+    return min(max(axis.percent(value), 0.0), 100.0)
+
+
+def latest_games(findings: RunResults) -> list[dict[str, Any]]:
+    """Return the games most recently added to the log, the latest first."""
+    columns = ["own_id", "agent_1", "agent_2", "winner", "reason", "plies"]
+    latest = findings.games[columns].tail(LATEST).iloc[::-1].astype(object)
+    return [dict(zip(("id", *columns[1:]), row, strict=True)) for row in latest.itertuples(index=False)]
+
+
+def line_of(state: dict[str, Any]) -> str:
+    """Summarise a run's progress in a few words.
+
+    >>> line_of({"played": 50, "total": 200, "state": "stopped"})
+    '50 of 200 games, 25.0 %, stopped'
+    """
+    share = Share(state["played"] / state["total"]).text if state["total"] else "not started"
+    ended = "" if state["state"] == "running" else f", {state['state']}"
+    return f"{state['played']:,} of {state['total']:,} games, {share}{ended}"

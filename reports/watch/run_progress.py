@@ -31,11 +31,8 @@ from knights_isolation.experiments.verdicts.live_standings import LiveTest, live
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.suggestions import advice, command
 
-from ..text.cell_values import Share, WordedCell, pluralise
-from ..text.column_widths import shortened
-from ..text.rendering import is_terminal, render_rows, terminal_width, wrapped
-from ..text.sections import Section, render_sections
-from .pace import speed_words
+from ..text.cell_values import Share, WordedCell, pluralise, speed_words
+from ..text.rendering import Section, is_terminal, render_rows, render_sections, shortened, terminal_width, wrapped
 
 _SHOWN = 12
 _SHARE_OF_TIME = 0.02

@@ -1,0 +1,477 @@
+"""Tables and pages of a league: the class, its players and their games; they load nothing from the network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from knights_isolation.experiments.league import league_results
+from knights_isolation.experiments.league.entries import Entry, LeagueEntries
+from knights_isolation.experiments.league.league_results import Blunder, ClassGame, PlayerForfeits, Results
+from knights_isolation.experiments.league.submission_checks import Check
+from knights_isolation.isolation.boards.drawing import Annotations, to_svg
+from knights_isolation.isolation.checks.check_result import CheckResult
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.isolation.processes.file_agent import file_name
+from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.isolation.sample_players import NO_MOVE
+from knights_isolation.isolation.suggestions import command
+from knights_isolation.isolation.usercode.user_exceptions import to_one_line
+
+from ..charts.chart import Cell, Grid, strength
+from ..charts.grids import UNRANKED
+from ..charts.interval_charts import ladder
+from ..pages.templates import data_url, page_with_script
+from ..replay.replay import Replay, bundle, describe_end, embedded
+from ..tables.ratings import highest, rating_notes, rating_rows
+from ..tables.summary import of_runs
+from ..text.cell_values import Elo, Estimate, Share, pluralise
+from ..text.rendering import Section
+from ..text.wording import caveats, forfeit_notes, state_words
+
+_SURE = 0.975
+_FEW = 4
+FEWEST = 5
+"""Minimum number of openings for intervals: with fewer, most of them are open."""
+
+
+def league_sections(book: LeagueEntries, results: Results) -> tuple[Section, ...]:
+    """Return the final report of a league: the ranking, then all problems."""
+    sections = (
+        ranking_section(results, book.caveat),
+        identical_section(book, results),
+        _forfeits_section(results),
+        checks_section(book),
+        remarks_section(book),
+        skipped_section(book),
+    )
+    return tuple(section for section in sections if section.rows or section.key == "ranking")
+
+
+def check_sections(book: LeagueEntries) -> tuple[Section, ...]:
+    """Return the report of a class that has only been checked: all submissions, then their problems."""
+    rows = [
+        {
+            "submission": entry.player.name,
+            "plays": True,
+            "file": entry.player.file.name,
+            "player": entry.player.player,
+            "edition": entry.player.edition or None,
+            "remark": _remark(entry.check),
+        }
+        for entry in book.entries
+    ]
+    unknown = {"file": None, "player": None, "edition": None}
+    rows += [{"submission": refused.name, "plays": False, **unknown, "remark": refused.why} for refused in book.refused]
+    title = f"{len(book.entries)} of {pluralise(len(rows), 'submission')} can play."
+    caveats = (book.caveat,) if book.caveat else ()
+    listed = Section("submissions", title, tuple(sorted(rows, key=lambda row: str(row["submission"]))), caveats)
+    others = tuple({"name": entry.name, "why": entry.why} for entry in book.skipped if not entry.is_submission)
+    problems = (identical_section(book), checks_section(book), remarks_section(book))
+    sections = (*problems, Section("others", "Not submissions", others))
+    return (listed, *(section for section in sections if section.rows))
+
+
+def _remark(check: Check) -> str:
+    passed = f"{pluralise(len(check.failures), 'check')} failed" if check.failures else "all checks passed"
+    return f"{passed}, {pluralise(len(check.remarks), 'remark')}" if check.remarks else passed
+
+
+def ranking_section(results: Results, caveat: str = "") -> Section:
+    """Return all players by rating, with intervals if there are enough openings; unranked ones are last."""
+    is_sure = has_intervals(results)
+    rated = tuple(rating_rows(results.ratings, "player", is_sure))
+    unranked = [agent for agent, rank in results.ranks.items() if rank is None]
+    rows = [*rated, *(_unranked(agent, results) for agent in unranked)]
+    rows = [row | {"forfeits": sum(league_results.forfeited(results, row["player"]).values())} for row in rows]
+    notes = [*rating_notes(results.findings, results.ratings, is_sure)]
+    notes += [_too_few(results)] if rated and not is_sure else []
+    notes += [caveat] if caveat else []
+    return of_runs(results.findings, [Section("ranking", "Ranking", tuple(rows), tuple(notes))])[0]
+
+
+def _unranked(agent: str, results: Results) -> dict[str, object]:
+    wins, games = results.won(agent)
+    return {
+        "rank": None, "player": agent, "rating": None, "games": games, "wins": wins, "share": Share(wins / games),
+    }  # fmt: skip
+
+
+def identical_section(book: LeagueEntries, results: Results | None = None) -> Section:
+    """Return groups of submissions with identical code; after a league with their ranks."""
+    rows = []
+    for first, *others in book.identical:
+        for other in others:
+            ranks = (results.ranks.get(first), results.ranks.get(other)) if results else None
+            names = {"player": first, "identical_to": other}
+            rows.append(names | ({"rank": ranks[0], "rank_of_the_other": ranks[1]} if ranks else {}))
+    notes = ("Same code but for comments, docstrings and layout; the code does not say who wrote it.",)
+    return Section("identical", "Identical submissions", tuple(rows), notes if rows else ())
+
+
+def has_intervals(results: Results) -> bool:
+    """Return whether ratings have intervals, so that differences may be called significant."""
+    return results.ratings.openings >= FEWEST
+
+
+def _too_few(results: Results) -> str:
+    played = pluralise(results.ratings.openings, "opening")
+    return f"Too few openings for intervals: {played}, at least {FEWEST} needed."
+
+
+def _forfeits_section(results: Results) -> Section:
+    rows: dict[tuple[str, str], dict[str, object]] = {}
+    for forfeit in results.forfeits:
+        games = league_results.forfeited(results, forfeit.agent)[forfeit.reason]
+        row = {"player": forfeit.agent, "reason": forfeit.reason, "games": games, "most often": forfeit.detail}
+        rows.setdefault((forfeit.agent, forfeit.reason), row)
+    return Section("forfeits", "Forfeits", tuple(rows.values()))
+
+
+def checks_section(book: LeagueEntries) -> Section:
+    """Return what the checks found wrong with players that play nevertheless."""
+    return _findings("checks", "Failed checks", book, lambda check: check.failures)
+
+
+def remarks_section(book: LeagueEntries) -> Section:
+    """Return what the checks found worth a look."""
+    return _findings("remarks", "Remarks", book, lambda check: check.remarks)
+
+
+def _findings(key: str, title: str, book: LeagueEntries, of: Callable[[Check], Sequence[CheckResult]]) -> Section:
+    rows = tuple(
+        {"player": entry.player.name, "check": finding.check, "seen": finding.seen}
+        for entry in book.entries
+        for finding in of(entry.check)
+    )
+    return Section(key, title, rows)
+
+
+def skipped_section(book: LeagueEntries) -> Section:
+    """Return the excluded submissions with reasons."""
+    rows = tuple({"name": submission.name, "why": submission.why} for submission in book.skipped)
+    return Section("skipped", "Not in the league", rows)
+
+
+def verdict_section(results: Results) -> Section:
+    """Return the verdict as a table for programs, which do not read the sentences."""
+    return Section("verdict", "Verdict", ({"verdict": leading(results)},))
+
+
+def headline(book: LeagueEntries, results: Results) -> list[str]:
+    """Summarise the class in a few sentences: leader, forfeits, missing players."""
+    sentences = [*caveats(results.findings), leading(results)]
+    losers = {forfeit.agent for forfeit in results.forfeits}
+    if losers:
+        games = sum(len(forfeit.games) for forfeit in results.forfeits)
+        sentences.append(
+            f"{pluralise(games, 'game')} of {len(results.games):,} were league_results.forfeited, "
+            f"by {pluralise(len(losers), 'player')}."
+        )
+    sentences += forfeit_notes(False, len(results.resigned)) + tuple(renamed(book))
+    if book.refused:
+        sentences.append(f"Not in the league: {', '.join(submission.name for submission in book.refused)}.")
+    return sentences
+
+
+def renamed(book: LeagueEntries) -> list[str]:
+    """Return a sentence for each player whose name differs from its folder's, for example since that has changed."""
+    return [
+        f"The folder {entry.player.folder!r} has changed since {entry.changed_from} played: what it holds now plays as "
+        f"{entry.player.name}, and the games of {entry.changed_from} stay."
+        if entry.changed_from
+        else f"The player of the folder {entry.player.folder!r} is called {entry.player.name}."
+        for entry in book.entries
+        if entry.player.is_renamed
+    ]
+
+
+def leading(results: Results) -> str:
+    """Name the leader, its lead, and the players over which its superiority has a likelihood of less than 97.5 %.
+
+    Of an unfinished league it begins with its state, and calls nothing significant.
+    """
+    return state_words(results.findings) + _leading(results)
+
+
+def _leading(results: Results) -> str:
+    first, *others = results.ratings.ratings or (None,)
+    if first is None:
+        moved = [agent for agent in results.ranks if agent not in results.never_moved]
+        if len(moved) > 1:
+            return "No complete pairs of games to judge yet."
+        return f"{f'Only {moved[0]}' if moved else 'No player'} made legal moves, so there is no ranking."
+    lead = f"{highest(results.ratings)} rated highest of {pluralise(len(others) + 1, 'player')}"
+    if not has_intervals(results):
+        played = pluralise(results.ratings.openings, "opening")
+        are = "is" if results.ratings.openings == 1 else "are"
+        return f"{lead}: {Elo(first.elo).text} Elo; {played} {are} too few to test whether that is chance."
+    interval = Estimate(Elo(first.elo), Elo(first.low), Elo(first.high)).text
+    if results.findings.is_interim:
+        return f"{lead}: {interval} Elo."
+    below = zip(others, results.ratings.ranks[1:], results.ratings.superiority[0][1:], strict=True)
+    doubtful = [other.agent for other, rank, above in below if rank > 1 and above < _SURE]
+    if not doubtful:
+        return f"{lead}: {interval} Elo, significantly above everyone else."
+    few = ", ".join(doubtful[:_FEW]) + (f" and {len(doubtful) - _FEW} more" if len(doubtful) > _FEW else "")
+    return f"{lead}: {interval} Elo, not significantly above {few}."
+
+
+def games_page(agent: str, results: Results) -> str:
+    """Return the page with the moves of all games of a player."""
+    mistakes: dict[int, list[int]] = {}
+    for blunder in results.blunders:
+        mistakes.setdefault(blunder.game.id, []).append(blunder.ply)
+    games = [_as_json(game, agent, mistakes.get(game.id, [])) for game in results.of(agent)]
+    return page_with_script(
+        "games.html",
+        bundle(SCRIPTS),
+        title=f"Games of {agent}",
+        agent=agent,
+        back=page_of(agent),
+        games=Markup(embedded(games)),
+    )
+
+
+def _as_json(game: ClassGame, agent: str, mistakes: list[int]) -> dict[str, Any]:
+    side = game.agents.index(agent) + 1
+    replay = Replay("", game.size, game.moves, game.agents, game.opening, 3 - game.loser, game.reason, game.detail)
+    return {
+        "id": game.id,
+        "size": game.size,
+        "agents": list(game.agents),
+        "opening": game.opening,
+        "moves": list(game.moves),
+        "mistakes": mistakes,
+        "end": describe_end(replay),
+        "label": f"{game.id}: {'lost to' if game.loser == side else 'beat'} {game.agents[2 - side]}"
+        + (f", {game.reason.replace('_', ' ')}" if game.is_forfeit else ""),
+    }
+
+
+_MOST_GAMES_NAMED = 8
+_OUT_OF_TIME = ", the answer of players that run out of time before choosing a move"
+
+
+def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
+    """Return the page of a player: rank, forfeits, worst mistakes, and all of its games."""
+    wins, games = results.won(agent)
+    entry = book.entry(agent)
+    return page_with_script(
+        "submission.html",
+        title=agent,
+        index=INDEX,
+        games_page=games_of(agent),
+        facts=[
+            *_rank(agent, results),
+            ("Games won", f"{wins} of {games}, {Share(wins / games).text}"),
+            ("Forfeits", str(sum(league_results.forfeited(results, agent).values()))),
+            ("Resigned", str(sum(game.agents[game.loser - 1] == agent for game in results.resigned))),
+            *_submitted(entry),
+        ],
+        findings=_check_findings(entry),
+        forfeits=[_forfeit(forfeit) for forfeit in results.forfeits if forfeit.agent == agent],
+        blunders=[_blunder(blunder) for blunder in league_results.worst_of(results, agent)],
+        no_blunders=_no_blunders(agent, results),
+        opponents=_opponents(agent, results),
+        links={other: page_of(other) for other in results.ranks},
+        games=_games(agent, results),
+        game_links={game.id: f"{games_of(agent)}#{game.id}" for game in results.of(agent)},
+    )
+
+
+def _rank(agent: str, results: Results) -> list[tuple[str, str]]:
+    rank = results.ranks[agent]
+    if rank is None:
+        return [("Rank", "none: it never made a legal move" if agent in results.never_moved else "none")]
+    rating = next(row["rating"].text for row in ranking_section(results).rows if row["player"] == agent)
+    return [("Rank", f"{rank} of {len(results.ratings.ratings)}"), ("Rating", rating)]
+
+
+def _submitted(entry: Entry | None) -> list[tuple[str, str]]:
+    if entry is None:
+        return []
+    player = entry.player
+    edition = f", {player.edition} edition" if player.edition else ""
+    folder = [("Folder", to_one_line(player.folder))] if player.is_renamed else []
+    return [("Submitted", f"{player.file.name}:{player.player}{edition}"), *folder]
+
+
+def _check_findings(entry: Entry | None) -> list[tuple[str, str, str]]:
+    if entry is None:
+        return []
+    words = {True: "ok", False: "FAIL"}
+    return [
+        ("note" if finding.is_note else words[finding.ok], finding.check, finding.seen)
+        for finding in entry.check.findings
+    ]
+
+
+def _forfeit(forfeit: PlayerForfeits) -> dict[str, Any]:
+    listed = forfeit.games[:_MOST_GAMES_NAMED]
+    return {
+        "reason": forfeit.reason,
+        "count": pluralise(len(forfeit.games), "game"),
+        "detail": forfeit.detail + (_OUT_OF_TIME if forfeit.detail == f"played {NO_MOVE}" else ""),
+        "games": listed,
+        "unlisted": len(forfeit.games) - len(listed),
+        "traceback": forfeit.traceback,
+    }
+
+
+def _blunder(blunder: Blunder) -> dict[str, Any]:
+    before = Board.from_moves(blunder.game.moves[: blunder.ply - 1], blunder.game.size)
+    played = blunder.game.moves[blunder.ply - 1]
+    own = before.locations[before.active_index]
+    svg = to_svg(before, marks=Annotations(arrows=((own, played),) if own is not None else (), numbers=False))
+    opponent = blunder.game.agents[blunder.ply % 2]
+    moves = f"its {blunder.legal} legal moves" if blunder.legal > 1 else "its only move"
+    text = (
+        f"Game {blunder.game.id}, ply {blunder.ply}, against {opponent}: "
+        f"{cell_name(played, before.width)} gave the win away; {blunder.winning} of {moves} kept it."
+    )
+    return {"url": data_url("image/svg+xml", svg), "text": text, "game": blunder.game.id}
+
+
+def _no_blunders(agent: str, results: Results) -> str:
+    if results.why_unlabelled:
+        return f"Its moves were not compared with perfect play: {results.why_unlabelled}."
+    games = sum(game.id in results.labelled for game in results.of(agent))
+    if not games:
+        return "None of its games were compared with perfect play: league_results.forfeited games are excluded."
+    return f"No mistakes in the {pluralise(games, 'game')} compared with perfect play."
+
+
+def _opponents(agent: str, results: Results) -> Section:
+    rows = []
+    for other, rank in results.ranks.items():
+        games = [game for game in results.of(agent) if other in game.agents]
+        if games:
+            won = sum(game.agents[2 - game.loser] == agent for game in games)
+            rows.append({"opponent": other, "rank": rank, "games": len(games), "won": won, "lost": len(games) - won})
+    return Section("opponents", "Results by opponent", tuple(rows))
+
+
+def _games(agent: str, results: Results) -> Section:
+    rows = []
+    for game in results.of(agent):
+        side = game.agents.index(agent) + 1
+        rows.append(
+            {
+                "game": game.id,
+                "opponent": game.agents[2 - side],
+                "placed": "first" if side == 1 else "second",
+                "result": "lost" if game.loser == side else "won",
+                "ended_by": game.reason.replace("_", " "),
+                "plies": len(game.moves),
+            }
+        )
+    return Section("games", "Games", tuple(rows))
+
+
+def _class_page(run: Path, book: LeagueEntries, results: Results) -> str:
+    return page_with_script(
+        "league.html",
+        title=f"League: {run.name}",
+        facts=_facts(results),
+        headline=headline(book, results),
+        ladder=ladder(results.ratings) if has_intervals(results) else None,
+        ranking=ranking_section(results, book.caveat),
+        links={agent: page_of(agent) for agent in results.ranks},
+        identical=identical_section(book, results),
+        forfeits=_reasons(results),
+        checks=checks_section(book),
+        remarks=remarks_section(book),
+        skipped=skipped_section(book),
+        meetings=_meetings(results),
+        command=command("league", "SUBMISSIONS", "--resume", run),
+    )
+
+
+def _facts(results: Results) -> list[tuple[str, str]]:
+    info = results.findings.sources[0].info
+    requested = info.requested
+    players, ranked = len(results.ranks), len(results.ranks) - len(results.never_moved)
+    played, counted = len(results.games), results.findings.played
+    games = f"{counted:,} counted of {played:,}" if counted < played else f"{played:,}"
+    return [
+        ("Players", str(players) if ranked == players else f"{ranked} ranked of {players}"),
+        ("Games", games if played == info.games else f"{games}, {info.games:,} planned"),
+        ("Board", requested["board"]),
+        ("Limit per move", requested["limit"]),
+        ("Hard cap", f"{requested['hard_cap']:g} s" if requested["hard_cap"] else "none"),
+        ("Played", info.created_at[:10]),
+    ]
+
+
+def _reasons(results: Results) -> Section:
+    reasons = list(Counter(forfeit.reason for forfeit in results.forfeits))
+    rows = []
+    for agent in results.ranks:
+        counts = league_results.forfeited(results, agent)
+        if counts:
+            row: dict[str, Any] = {"player": agent, **{reason: counts.get(reason, 0) for reason in reasons}}
+            rows.append({**row, "all": sum(counts.values())})
+    return Section("forfeits", "Forfeits by reason", tuple(rows), forfeit_notes(not rows, 0))
+
+
+def _meetings(results: Results) -> Grid:
+    ranks = {agent: str(rank or UNRANKED) for agent, rank in results.ranks.items()}
+    won: Counter[tuple[str, str]] = Counter()
+    met: Counter[tuple[str, str]] = Counter()
+    for game in results.games:
+        winner, loser = game.agents[2 - game.loser], game.agents[game.loser - 1]
+        won[winner, loser] += 1
+        met[winner, loser] += 1
+        met[loser, winner] += 1
+    rows = [(name, tuple(_met(won[name, other], met[name, other], name, other) for other in ranks)) for name in ranks]
+    return Grid("Games won", tuple(ranks), tuple(rows), "rank, player", ranks=tuple(ranks.values()))
+
+
+def _met(won: int, met: int, name: str, other: str) -> Cell:
+    if not met:
+        return Cell("–", 0)
+    return Cell(str(won), strength(2 * won / met - 1, 1), f"{name} won {won} of {met} against {other}")
+
+
+def write_pages(run: Path, book: LeagueEntries, results: Results) -> Path:
+    """Write all pages of a class into a folder of its run, each atomically; return the path of the class's own.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    folder = run / FOLDER
+    folder.mkdir(exist_ok=True)
+    for name, make in pages(run, book, results).items():
+        write_text(folder / name, make())
+    return folder / INDEX
+
+
+def pages(run: Path, book: LeagueEntries, results: Results) -> dict[str, Callable[[], str]]:
+    """Return what makes each page of a class, by the page's file name; the class's own is the last."""
+    made: dict[str, Callable[[], str]] = {}
+    for agent in results.ranks:
+        made[page_of(agent)] = partial(player_page, agent, book, results)
+        made[games_of(agent)] = partial(games_page, agent, results)
+    return {**made, INDEX: partial(_class_page, run, book, results)}
+
+
+FOLDER = "league"
+INDEX = "index.html"
+SCRIPTS = ("game.js", "board.js", "games.js")
+
+
+def page_of(agent: str) -> str:
+    """Return the file name of a player's page."""
+    return f"player-{file_name(agent)}.html"
+
+
+def games_of(agent: str) -> str:
+    """Return the file name of the page with a player's games."""
+    return f"games-{file_name(agent)}.html"
