@@ -49,20 +49,20 @@ FEW = ("improved", "open")
 FEW_FEATURES = ("links", "mobility")
 """The features, where none is named."""
 MORE = {
-    "accuracy --heuristics": ("--positions", "2", "--jobs", "1"),
-    "solve --all": ("--jobs", "1"),
-    "label": ("--jobs", "1"),
+    "perfect accuracy --heuristics": ("--positions", "2", "--jobs", "1"),
+    "perfect solve --all": ("--jobs", "1"),
+    "perfect label": ("--jobs", "1"),
     "screen": ("--jobs", "1", "--sample", "40"),
     "evaluate": ("--budget", "compile", "--jobs", "1"),
     "discover": ("--minutes", "0.01", "--pairs", "10", "--jobs", "1"),
-    "refute": ("--openings", "2", "--jobs", "1"),
+    "perfect refute": ("--openings", "2", "--jobs", "1"),
     "research": ("--games", "160", "--pairs", "10", "--jobs", "1"),
     "fit": ("--limit", "nodes=20"),
     "tune": ("--jobs", "1", "--board", "5x5", "--limit", "nodes=20", "--games", "160", "--pairs", "10"),
     "sweep": ("--jobs", "1", "--board", "5x5", "--pairs", "2"),
     "features": ("--most", "1", "--at", "depth=1"),
     "suite build": ("--jobs", "1", "--openings", "1"),
-    "dataset": ("--jobs", "1", "--random", "1"),
+    "perfect dataset": ("--jobs", "1", "--random", "1"),
 }
 """What keeps a command small that has no word for it."""
 
