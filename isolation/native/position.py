@@ -18,13 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl, lower_builtin
-from numba.extending import (
-    intrinsic,
-    make_attribute_wrapper,
-    overload,
-    overload_attribute,
-    overload_method,
-)
+from numba.extending import intrinsic, make_attribute_wrapper, overload, overload_attribute, overload_method
 
 from ..rules.geometry import column_masks, knight_masks
 from . import bitboards

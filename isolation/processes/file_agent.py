@@ -101,9 +101,8 @@ class FileAgent(OwnProcessAgent):
 
 def sandboxed(make: bytes, file: str | Path) -> Setup:
     """Return the setup of a sandboxed process for a user's file: it may read that file's folder, and compiled code."""
-    from ..compiling.code_cache import (
-        engine_folders,  # here, since it imports LLVM, which players do without
-    )
+    # Here, since it imports LLVM, which players do without.
+    from ..compiling.code_cache import engine_folders
 
     return Setup(make, "sandboxed", str(Path(file).parent), readable=tuple(map(str, engine_folders())))
 

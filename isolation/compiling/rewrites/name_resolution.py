@@ -15,28 +15,10 @@ import numpy as np
 from ...boards.net import Net
 from ...rules.parameters import opened
 from ...usercode.parsing import parse_expression
+from ..source import function_source, rewrite
 from ..source.compile_error import CHANCE_AND_TIME, instead_of_call, refuse, refuse_unrepeatable
-from ..source.function_source import (
-    CHANGING_METHODS,
-    Definition,
-    definition,
-    is_users,
-    never_changes,
-    parameters,
-    taken,
-)
-from ..source.rewrite import (
-    FunctionContext,
-    Rewrite,
-    at,
-    call,
-    holds_constants,
-    is_asked,
-    is_fresh,
-    name,
-    support,
-    written_out,
-)
+from ..source.function_source import Definition, definition, never_changes, parameters, taken
+from ..source.rewrite import Rewrite, at, call, holds_constants, is_asked, name, support, written_out
 from ..source.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, scope_of, variables_read
 from ..source.stand_ins import is_stand_in
 from . import constants
@@ -99,7 +81,7 @@ class Writer(Protocol):
 class ResolveNames(Rewrite):
     """Names and calls become those of the generated module."""
 
-    def __init__(self, context: FunctionContext, writer: Writer) -> None:
+    def __init__(self, context: rewrite.FunctionContext, writer: Writer) -> None:
         super().__init__(context)
         self.writer = writer
 
@@ -220,7 +202,7 @@ class ResolveNames(Rewrite):
         ):
             return None
         what = ast.unparse(function.value)
-        if function.attr in CHANGING_METHODS:
+        if function.attr in function_source.CHANGING_METHODS:
             refuse_unrepeatable(f"it changes {what}, which outlives the call", node)
         if isinstance(owner.value, np.ndarray) or (holds_constants(owner.value) and self.callee(function) is not None):
             return None
@@ -259,7 +241,7 @@ class ResolveNames(Rewrite):
             if isinstance(value, type) and value not in (np.float64, np.int64, np.bool_):
                 refuse(f"it computes with {what}: compiled code has float64 and int64", node)
             node.func = _dotted(f"{SUPPORT}.np.{_numpy_path(value, called)}")
-        elif isinstance(value, type) and is_users(value):
+        elif isinstance(value, type) and function_source.is_users(value):
             advice = f"write x = {called}(...) once, outside of loops, and use only x.attribute and x.method(...)"
             refuse(f"it makes a new {called}, an object that changes: {advice}", node)
         else:
@@ -357,7 +339,7 @@ class ResolveNames(Rewrite):
             keyword_only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
             by_name |= {argument.arg: default for argument, default in keyword_only if default}
             for default in by_name.values():
-                if self.known(default) is None and written_out(default) is None and not is_fresh(default):
+                if self.known(default) is None and written_out(default) is None and not rewrite.is_fresh(default):
                     refuse(f"the default {ast.unparse(default)} is not a constant", default)
             return by_name | {parameter: self.context.value(value) for parameter, value in callee.defaults.items()}
         defaults = callee.target.__defaults__ or ()

@@ -15,19 +15,9 @@ from typing import Any
 
 from ...editions.classic_board import Board
 from ...editions.third.state import Isolation
+from ..source import function_source
 from ..source.compile_error import CompileError, refuse
-from ..source.function_source import (
-    assigned,
-    bound_names,
-    changes_itself,
-    definition,
-    fields_of,
-    has_only_methods,
-    is_name,
-    maker_of,
-    names_in,
-    parameters,
-)
+from ..source.function_source import assigned, definition, fields_of, is_name, maker_of, names_in, parameters
 from ..source.rewrite import FunctionContext, Replaced, Rewrite, at, call, is_asked, name, support, target
 from ..source.scopes import Callee, Nested, free_names, scope_of
 from .element_types import pairs
@@ -38,7 +28,7 @@ class LowerObjects(Rewrite):
 
     def apply(self, node: ast.FunctionDef) -> None:
         body = [one for statement in node.body for one in self._made_first(statement)]
-        bound = [called for statement in body for called in bound_names(statement)]
+        bound = [called for statement in body for called in function_source.bound_names(statement)]
         for statement in list(body):
             written = pairs(statement)
             if len(written) != 1 or not isinstance(written[0][0], ast.Name) or bound.count(written[0][0].id) != 1:
@@ -67,7 +57,7 @@ class LowerObjects(Rewrite):
         kind = known.value if known is not None else None
         if not isinstance(kind, type) or (made := maker_of(kind)) is None:
             return None
-        is_lowered_here = changes_itself(kind) or _calls_itself(made, kind)
+        is_lowered_here = function_source.changes_itself(kind) or _calls_itself(made, kind)
         return kind if made.__globals__ is self.scope.file and is_lowered_here else None
 
     def _lowered(self, called: str, value: ast.expr, body: list[ast.stmt]) -> list[ast.stmt] | None:
@@ -312,7 +302,7 @@ class LowerRecords(Rewrite):
 
     def apply(self, node: ast.FunctionDef) -> None:
         self.classes = {id(kind): kind for kind in self.scope.file.values() if fields_of(kind)}
-        self.without_fields = [kind for kind in self.scope.file.values() if has_only_methods(kind)]
+        self.without_fields = [kind for kind in self.scope.file.values() if function_source.has_only_methods(kind)]
         self.has_enums = any(isinstance(kind, enum.EnumType) for kind in self.scope.file.values())
         if not self.classes and not self.has_enums:
             return

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
+from knights_isolation.isolation.native import layout as on_desk
 from knights_isolation.isolation.native.decorators import inner
 from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS, think
 from knights_isolation.isolation.native.kernels.workspace import desk_at, nanoseconds, open_desk
-from knights_isolation.isolation.native.layout import (
-    BEST_LENGTH,
-    DEPTH,
-    EXACT,
-    FAILED,
-    GIVEN_UP,
-    NANOSECONDS,
-    PARAMETERS,
-    RANDOM,
-    WALL_CLOCK,
-)
+from knights_isolation.isolation.native.layout import WALL_CLOCK
 from knights_isolation.isolation.native.position import make_position
 
 
@@ -30,14 +21,14 @@ def entry(
     """
     desk = desk_at(address)
     start = nanoseconds(WALL_CLOCK)
-    desk[FAILED] = 1
-    desk[DEPTH] = 0
-    desk[EXACT] = 0
-    desk[BEST_LENGTH] = 0
-    desk[RANDOM] = seed
-    desk[PARAMETERS] = parameters
+    desk[on_desk.FAILED] = 1
+    desk[on_desk.DEPTH] = 0
+    desk[on_desk.EXACT] = 0
+    desk[on_desk.BEST_LENGTH] = 0
+    desk[on_desk.RANDOM] = seed
+    desk[on_desk.PARAMETERS] = parameters
     open_desk(desk, nodes, clock, budget)
     score = think(make_position(ROWS, COLUMNS, low, high, own, other, 0), depth, flags, desk)
-    desk[FAILED] = desk[GIVEN_UP]
-    desk[NANOSECONDS] = nanoseconds(WALL_CLOCK) - start
+    desk[on_desk.FAILED] = desk[on_desk.GIVEN_UP]
+    desk[on_desk.NANOSECONDS] = nanoseconds(WALL_CLOCK) - start
     return score

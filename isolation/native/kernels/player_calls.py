@@ -12,23 +12,10 @@ from llvmlite import ir
 from numba import int64, types, uint64
 from numba.extending import intrinsic
 
+from knights_isolation.isolation.native import layout as on_desk
 from knights_isolation.isolation.native.decorators import inner
 from knights_isolation.isolation.native.kernels.workspace import mix, pointer_to
-from knights_isolation.isolation.native.layout import (
-    ANSWER,
-    CELLS,
-    DEPTH,
-    EXACT,
-    FAILED,
-    HIGH,
-    LOW,
-    MOVE,
-    NANOSECONDS,
-    NODES,
-    SLOT,
-    SLOTS,
-    WHO,
-)
+from knights_isolation.isolation.native.layout import ANSWER, CELLS, HIGH, LOW, SLOT, SLOTS, WHO
 
 # A compiled player is a row of nine numbers, of which the last is its number in a memory, 0 without one.
 ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER, PARAMETERS, NUMBER = range(9)
@@ -90,14 +77,15 @@ def ask_or_recall(
         and numbers[slot + HIGH] == int64(high)
         and numbers[slot + CELLS] == cells
     ):
-        desk[FAILED] = 0
-        desk[MOVE], desk[DEPTH], desk[NODES] = numbers[at], numbers[at + 2], numbers[at + 3]
-        desk[NANOSECONDS], desk[EXACT] = numbers[at + 4], numbers[at + 5]
+        desk[on_desk.FAILED] = 0
+        desk[on_desk.MOVE], desk[on_desk.DEPTH], desk[on_desk.NODES] = numbers[at], numbers[at + 2], numbers[at + 3]
+        desk[on_desk.NANOSECONDS], desk[on_desk.EXACT] = numbers[at + 4], numbers[at + 5]
         return scores[at + 1]
     score = ask(players, row, low, high, own, other, seed, address)
-    if desk[FAILED] == 0:
+    if desk[on_desk.FAILED] == 0:
         numbers[slot + WHO], numbers[slot + CELLS] = who, cells
         numbers[slot + LOW], numbers[slot + HIGH] = int64(low), int64(high)
-        numbers[at], scores[at + 1], numbers[at + 2], numbers[at + 3] = desk[MOVE], score, desk[DEPTH], desk[NODES]
-        numbers[at + 4], numbers[at + 5] = desk[NANOSECONDS], desk[EXACT]
+        numbers[at], scores[at + 1], numbers[at + 2] = desk[on_desk.MOVE], score, desk[on_desk.DEPTH]
+        numbers[at + 3], numbers[at + 4] = desk[on_desk.NODES], desk[on_desk.NANOSECONDS]
+        numbers[at + 5] = desk[on_desk.EXACT]
     return score

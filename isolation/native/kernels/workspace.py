@@ -10,24 +10,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from knights_isolation.isolation.native import layout as on_desk
 from knights_isolation.isolation.native.decorators import inner, instructions
-from knights_isolation.isolation.native.layout import (
-    BEST_LENGTH,
-    BEST_LINE,
-    CHECKPOINT,
-    CLOCK,
-    DEADLINE,
-    GIVEN_UP,
-    LAST_LOOK,
-    LENGTH,
-    LINE,
-    MAX_PLY,
-    NODE_LIMIT,
-    NODES,
-    RANDOM,
-    STOPPED,
-    STRIDE,
-)
+from knights_isolation.isolation.native.layout import LINE, MAX_PLY
 from knights_isolation.isolation.rules import seeds
 from knights_isolation.isolation.rules.seeds import STEP
 
@@ -84,78 +69,78 @@ def unlikely(typingctx: Any, condition: Any) -> Any:
 @inner
 def open_desk(desk: Any, node_limit: int, clock: int, budget: int) -> None:
     """Start counting; `clock` is -1 without a time limit, otherwise the clock that `budget` nanoseconds run on."""
-    desk[NODES] = 0
-    desk[NODE_LIMIT] = node_limit
-    desk[CHECKPOINT] = node_limit
-    desk[CLOCK] = clock
-    desk[STOPPED] = 0
-    desk[GIVEN_UP] = 0
+    desk[on_desk.NODES] = 0
+    desk[on_desk.NODE_LIMIT] = node_limit
+    desk[on_desk.CHECKPOINT] = node_limit
+    desk[on_desk.CLOCK] = clock
+    desk[on_desk.STOPPED] = 0
+    desk[on_desk.GIVEN_UP] = 0
     if clock >= 0:
-        desk[LAST_LOOK] = nanoseconds(clock)
-        desk[DEADLINE] = desk[LAST_LOOK] + budget
-        desk[STRIDE] = 1
-        desk[CHECKPOINT] = 1
+        desk[on_desk.LAST_LOOK] = nanoseconds(clock)
+        desk[on_desk.DEADLINE] = desk[on_desk.LAST_LOOK] + budget
+        desk[on_desk.STRIDE] = 1
+        desk[on_desk.CHECKPOINT] = 1
 
 
 @inner
 def must_stop(desk: Any) -> bool:
     """Asked when the checkpoint is reached: whether nodes or time are used up; sets the next checkpoint."""
-    if desk[NODES] >= desk[NODE_LIMIT]:
-        desk[STOPPED] = 1
+    if desk[on_desk.NODES] >= desk[on_desk.NODE_LIMIT]:
+        desk[on_desk.STOPPED] = 1
         return True
-    if desk[CLOCK] >= 0:
-        now = nanoseconds(desk[CLOCK])
-        if now >= desk[DEADLINE]:
-            desk[STOPPED] = 1
+    if desk[on_desk.CLOCK] >= 0:
+        now = nanoseconds(desk[on_desk.CLOCK])
+        if now >= desk[on_desk.DEADLINE]:
+            desk[on_desk.STOPPED] = 1
             return True
-        took = now - desk[LAST_LOOK]
-        desk[LAST_LOOK] = now
+        took = now - desk[on_desk.LAST_LOOK]
+        desk[on_desk.LAST_LOOK] = now
         if took > RARELY:
-            desk[STRIDE] = max(1, desk[STRIDE] >> 1)
+            desk[on_desk.STRIDE] = max(1, desk[on_desk.STRIDE] >> 1)
         elif took < OFTEN:
-            desk[STRIDE] = min(LONGEST_STRIDE, desk[STRIDE] << 1)
-        desk[CHECKPOINT] = min(desk[NODE_LIMIT], desk[NODES] + desk[STRIDE])
+            desk[on_desk.STRIDE] = min(LONGEST_STRIDE, desk[on_desk.STRIDE] << 1)
+        desk[on_desk.CHECKPOINT] = min(desk[on_desk.NODE_LIMIT], desk[on_desk.NODES] + desk[on_desk.STRIDE])
     return False
 
 
 @inner
 def count_node(desk: Any) -> bool:
     """Count one more node unless the limit forbids it."""
-    if unlikely(desk[NODES] >= desk[CHECKPOINT]) and must_stop(desk):
+    if unlikely(desk[on_desk.NODES] >= desk[on_desk.CHECKPOINT]) and must_stop(desk):
         return False
-    desk[NODES] += 1
+    desk[on_desk.NODES] += 1
     return True
 
 
 @inner
 def has_time_for(desk: Any, duration: int) -> bool:
     """Whether so many nanoseconds are left before the deadline, if there is one."""
-    return desk[CLOCK] < 0 or nanoseconds(desk[CLOCK]) + duration < desk[DEADLINE]
+    return desk[on_desk.CLOCK] < 0 or nanoseconds(desk[on_desk.CLOCK]) + duration < desk[on_desk.DEADLINE]
 
 
 @inner
 def give_up(desk: Any) -> None:
     """Count no more nodes: the heuristic has failed, and nothing that the search finds will be used."""
-    desk[GIVEN_UP] = 1
-    desk[NODE_LIMIT] = 0
-    desk[CHECKPOINT] = 0
+    desk[on_desk.GIVEN_UP] = 1
+    desk[on_desk.NODE_LIMIT] = 0
+    desk[on_desk.CHECKPOINT] = 0
 
 
 @inner
 def begin_line(desk: Any, ply: int) -> None:
     """No best continuation is known yet at this ply."""
-    desk[LENGTH + ply] = 0
+    desk[on_desk.LENGTH + ply] = 0
 
 
 @inner
 def extend_line(desk: Any, ply: int, cell: int) -> None:
     """The best continuation at this ply is `cell`, then the best one of the ply below."""
-    below = desk[LENGTH + ply + 1]
+    below = desk[on_desk.LENGTH + ply + 1]
     row, next_row = LINE + ply * MAX_PLY, LINE + (ply + 1) * MAX_PLY
     desk[row] = cell
     for i in range(below):
         desk[row + 1 + i] = desk[next_row + i]
-    desk[LENGTH + ply] = below + 1
+    desk[on_desk.LENGTH + ply] = below + 1
 
 
 def extending(most: int) -> Any:
@@ -170,7 +155,7 @@ def extending(most: int) -> Any:
         desk[row] = cell
         for i in range(most):
             desk[row + 1 + i] = desk[next_row + i]
-        desk[LENGTH + ply] = desk[LENGTH + ply + 1] + 1
+        desk[on_desk.LENGTH + ply] = desk[on_desk.LENGTH + ply + 1] + 1
 
     return extend_short_line
 
@@ -179,22 +164,22 @@ def extending(most: int) -> Any:
 def end_line(desk: Any, ply: int, cell: int) -> None:
     """The best continuation at this ply is `cell`, and ends there."""
     desk[LINE + ply * MAX_PLY] = cell
-    desk[LENGTH + ply] = 1
+    desk[on_desk.LENGTH + ply] = 1
 
 
 @inner
 def keep_line(desk: Any) -> None:
     """Put the root's best continuation by, where a search that is broken off does not overwrite it."""
-    desk[BEST_LENGTH] = desk[LENGTH]
-    for i in range(desk[LENGTH]):
-        desk[BEST_LINE + i] = desk[LINE + i]
+    desk[on_desk.BEST_LENGTH] = desk[on_desk.LENGTH]
+    for i in range(desk[on_desk.LENGTH]):
+        desk[on_desk.BEST_LINE + i] = desk[LINE + i]
 
 
 @inner
 def next_random(desk: Any) -> int:
     """The next 63 random bits of the generator kept on the desk; see `isolation.rules.seeds.random_bits`."""
-    state = types.uint64(desk[RANDOM]) + types.uint64(STEP)
-    desk[RANDOM] = types.int64(state)
+    state = types.uint64(desk[on_desk.RANDOM]) + types.uint64(STEP)
+    desk[on_desk.RANDOM] = types.int64(state)
     return types.int64(mix(state) >> types.uint64(1))
 
 

@@ -14,20 +14,8 @@ from ...boards.net import Net
 from .. import floods
 from .cell_sums import CellTerm, weighed, weighed_onto
 from .checked_arithmetic import count_call, count_round, give_up, jit, jit_with_numpy, rounds_left
-from .math_functions import (
-    _abs,
-    _int,
-    _round,
-    _round_of_either,
-    _round_of_numpy,
-    distance,
-    mathematics,
-    power,
-    power_of_either_sign,
-    squared,
-    squared_difference,
-    whole_power,
-)
+from .math_functions import *
+from .math_functions import _abs, _int, _round, _round_of_either, _round_of_numpy, mathematics
 from .nets import value_of_net
 from .numpy_functions import numbers
 from .third_state import as_state, count_open, is_open, state_of, with_closed

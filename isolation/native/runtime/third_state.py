@@ -15,12 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl, lower_builtin
-from numba.extending import (
-    intrinsic,
-    make_attribute_wrapper,
-    overload_attribute,
-    overload_method,
-)
+from numba.extending import intrinsic, make_attribute_wrapper, overload_attribute, overload_method
 
 from ...editions.third.conversion import to_state_cell
 from ...editions.third.state import SIZE, STRIDE, Action

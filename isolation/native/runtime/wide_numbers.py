@@ -13,15 +13,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core.typeconv import Conversion
-from numba.extending import (
-    intrinsic,
-    lower_cast,
-    models,
-    overload,
-    overload_attribute,
-    overload_method,
-    register_model,
-)
+from numba.extending import intrinsic, lower_cast, models, overload, overload_attribute, overload_method, register_model
 
 from ...editions.third.conversion import to_state_cell
 from ..decorators import always, instructions, operation

@@ -23,19 +23,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from ...source import rewrite
 from ...source.compile_error import refuse
-from ...source.rewrite import (
-    Rewrite,
-    at,
-    call,
-    function,
-    is_written_out,
-    name,
-    statements,
-    support,
-    target,
-    written_out,
-)
+from ...source.rewrite import Rewrite, at, call, name, statements, support, target, written_out
 from ..element_types import pairs, with_values
 
 _SET_METHODS = ("intersection", "union", "difference", "issubset", "issuperset", "isdisjoint", "symmetric_difference")
@@ -59,7 +49,7 @@ class Stream:
     @property
     def is_subset(self) -> bool:
         """Whether it is some of the elements of one iterable, unaltered."""
-        return self._is_unaltered and not is_written_out(self.generators[0].iter)
+        return self._is_unaltered and not rewrite.is_written_out(self.generators[0].iter)
 
     @property
     def written_out(self) -> list[ast.expr] | None:
@@ -69,7 +59,7 @@ class Stream:
             not self._is_unaltered
             or items.ifs
             or not isinstance(items.iter, ast.List)
-            or not is_written_out(items.iter)
+            or not rewrite.is_written_out(items.iter)
         ):
             return None
         return items.iter.elts
@@ -196,9 +186,9 @@ class LowerComprehensions(Rewrite):
 
     def visit_Call(self, node: ast.Call) -> Any:
         kind = self._consumer(node)
-        rewrite = getattr(self, f"_consume_{kind}", None)
-        if rewrite is not None and not any(isinstance(argument, ast.Starred) for argument in node.args):
-            result = rewrite(node)
+        consume = getattr(self, f"_consume_{kind}", None)
+        if consume is not None and not any(isinstance(argument, ast.Starred) for argument in node.args):
+            result = consume(node)
             if result is not None:
                 return at(node, result)
         method = node.func
@@ -471,7 +461,7 @@ class LowerComprehensions(Rewrite):
         else:
             inner = self._looped(statements(each, **parts), source, stream)
         body = [*statements(before, **parts), *inner, *statements(after, **parts)]
-        loop = self.context.define(kind, at(node, function(kind, [source, *extra], body)))
+        loop = self.context.define(kind, at(node, rewrite.function(kind, [source, *extra], body)))
         over = self.visit(self._ended(items.iter)) if written is None else ast.Constant(0)
         return at(node, call(name(loop), over, *given))
 

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from numba import int64
 
+from knights_isolation.isolation.native import layout as on_desk
 from knights_isolation.isolation.native.bitboards import popcount
 from knights_isolation.isolation.native.decorators import inner
 from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS, descend, worth_of
 from knights_isolation.isolation.native.kernels.player_calls import float64s_at, int16s_at, int64s_at, uint64s_at
 from knights_isolation.isolation.native.kernels.workspace import desk_at, open_desk
-from knights_isolation.isolation.native.layout import (
-    FAILED,
-    GIVEN_UP,
-    HORIZON,
-    LENGTH,
-    LINE,
-    MAX_PLY,
-    PARAMETERS,
-    STOPPED,
-    WON,
-)
+from knights_isolation.isolation.native.layout import MAX_PLY, WON
 from knights_isolation.isolation.native.position import make_position
 
 
@@ -39,24 +30,24 @@ def entry(
     low_, high_, nodes_ = uint64s_at(int64(low)), uint64s_at(int64(high)), int64s_at(nodes)
     own_, other_, lengths_ = int64s_at(own), int64s_at(other), int64s_at(lengths)
     scores_, lines_, desk = float64s_at(scores), int16s_at(lines), desk_at(address)
-    desk[PARAMETERS] = parameters
+    desk[on_desk.PARAMETERS] = parameters
     for i in range(count):
-        desk[FAILED] = 1
+        desk[on_desk.FAILED] = 1
         open_desk(desk, nodes_[i], int64(-1), int64(0))
         position = make_position(ROWS, COLUMNS, low_[i], high_[i], own_[i], other_[i], 0)
         scores_[i], lengths_[i] = 0.0, 0
         deepest = depth if depth > 0 else popcount(position._blank)
         for plies in range(depth if depth > 0 else 1, deepest + 1):
-            desk[HORIZON] = 0
+            desk[on_desk.HORIZON] = 0
             value = descend(position, plies, int64(0), -WON, WON, desk)
-            if desk[STOPPED] != 0 or desk[GIVEN_UP] != 0:
+            if desk[on_desk.STOPPED] != 0 or desk[on_desk.GIVEN_UP] != 0:
                 break
-            scores_[i], lengths_[i] = worth_of(value), desk[LENGTH + 1]
+            scores_[i], lengths_[i] = worth_of(value), desk[on_desk.LENGTH + 1]
             for ply in range(lengths_[i]):
-                lines_[i * MAX_PLY + ply] = desk[LINE + MAX_PLY + ply]
-            if desk[HORIZON] == 0 or abs(value) == WON:
+                lines_[i * MAX_PLY + ply] = desk[on_desk.LINE + MAX_PLY + ply]
+            if desk[on_desk.HORIZON] == 0 or abs(value) == WON:
                 break
-        desk[FAILED] = desk[GIVEN_UP]
-        if desk[FAILED] != 0:
+        desk[on_desk.FAILED] = desk[on_desk.GIVEN_UP]
+        if desk[on_desk.FAILED] != 0:
             break
     return 0.0

@@ -5,14 +5,8 @@ from __future__ import annotations
 from numba import int64
 
 from knights_isolation.isolation.native.decorators import inner
-from knights_isolation.isolation.native.kernels.player_calls import (
-    LATE_AFTER,
-    ask,
-    int8s_at,
-    int16s_at,
-    int64s_at,
-    uint64s_at,
-)
+from knights_isolation.isolation.native.kernels import player_calls
+from knights_isolation.isolation.native.kernels.player_calls import int8s_at, int16s_at, int64s_at, uint64s_at
 from knights_isolation.isolation.native.layout import FAILED, MOVE, NANOSECONDS, NODES
 from knights_isolation.isolation.rules.outcome import Reason
 
@@ -37,12 +31,12 @@ def entry(
     cells_, failure_ = int16s_at(cells), int8s_at(failure)
     nodes_, nanoseconds_ = int64s_at(nodes), int64s_at(nanoseconds)
     for i in range(count):
-        ask(player_, 0, low_[i], high_[i], own_[i], other_[i], seeds_[i], address)
+        player_calls.ask(player_, 0, low_[i], high_[i], own_[i], other_[i], seeds_[i], address)
         nodes_[i], nanoseconds_[i] = desk[NODES], desk[NANOSECONDS]
         why = 0
         if desk[FAILED] != 0:
             why = ERROR
-        elif desk[NANOSECONDS] > player_[LATE_AFTER]:
+        elif desk[NANOSECONDS] > player_[player_calls.LATE_AFTER]:
             why = TIMEOUT
         failure_[i] = why
         cells_[i] = NO_ANSWER if why != 0 else desk[MOVE]

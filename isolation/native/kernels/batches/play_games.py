@@ -6,11 +6,9 @@ from numba import int64, uint64
 
 from knights_isolation.isolation.native.bitboards import is_empty
 from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels import player_calls
 from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS
 from knights_isolation.isolation.native.kernels.player_calls import (
-    LATE_AFTER,
-    PLAYER_ROW,
-    ask_or_recall,
     float64s_at,
     int8s_at,
     int16s_at,
@@ -77,18 +75,18 @@ def entry(
             at += 1
         ply = starts_[game + 1] - starts_[game]
         while True:
-            row = PLAYER_ROW * sides_[2 * game + turn]
+            row = player_calls.PLAYER_ROW * sides_[2 * game + turn]
             marker_[0], marker_[1], marker_[2] = marks_[game], turn, ply
             position = make_position(ROWS, COLUMNS, low, high, own, other, 0)
             if is_empty(moves_from(position, own)):
                 why = NO_MOVES
                 break
             seed = mix(seeds_[game] ^ mix(uint64(ply + 1) * uint64(STEP)))
-            score = ask_or_recall(players_, row, memory, low, high, own, other, seed, address)
+            score = player_calls.ask_or_recall(players_, row, memory, low, high, own, other, seed, address)
             if desk[FAILED] != 0:
                 why = ERROR
                 break
-            if desk[NANOSECONDS] > players_[row + LATE_AFTER]:
+            if desk[NANOSECONDS] > players_[row + player_calls.LATE_AFTER]:
                 why = TIMEOUT
                 break
             cell = desk[MOVE]

@@ -13,17 +13,11 @@ from numba import int64
 
 from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount, without_cell
 from knights_isolation.isolation.native.decorators import inlined, inner, written_in
+from knights_isolation.isolation.native.kernels import workspace
 from knights_isolation.isolation.native.kernels.placeholders import ORDERED, QUIESCENT
 from knights_isolation.isolation.native.kernels.search.leaves import horizon, ranked_apart
 from knights_isolation.isolation.native.kernels.search.recursion import again
-from knights_isolation.isolation.native.kernels.workspace import (
-    begin_line,
-    count_node,
-    end_line,
-    extend_line,
-    extending,
-    unlikely,
-)
+from knights_isolation.isolation.native.kernels.workspace import begin_line, count_node, end_line, extend_line
 from knights_isolation.isolation.native.layout import CHECKPOINT, HORIZON, NODES, WON
 from knights_isolation.isolation.native.position import as_seen, handed_over, location_of, moves_from
 
@@ -82,7 +76,7 @@ def watched_frontier(position: Any, replies: Any, ply: int, side: int, alpha: in
 def frontier(position: Any, replies: Any, ply: int, side: int, alpha: int, beta: int, desk: Any) -> int:
     """Alpha-beta one ply above the horizon, where most nodes of a search are; `side` moves at the horizon."""
     ahead = desk[NODES] + popcount(replies)
-    if unlikely(ahead > desk[CHECKPOINT]):
+    if workspace.unlikely(ahead > desk[CHECKPOINT]):
         return watched_frontier(position, replies, ply, side, alpha, beta, desk)
     best = int64(-1)
     while not is_empty(replies):
@@ -138,7 +132,7 @@ def a_ply_above(search: Any, plies: int) -> Any:
         replies = moves_from(position, location_of(position, 0))
         return -WON if is_empty(replies) else search(position, replies, ply, side, alpha, beta, desk)
 
-    return one_ply(deeper, extending(plies), inlined)
+    return one_ply(deeper, workspace.extending(plies), inlined)
 
 
 @written_in

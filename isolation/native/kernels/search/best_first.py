@@ -11,23 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from knights_isolation.isolation.native import layout as on_desk
 from knights_isolation.isolation.native import tree_policy
 from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest
 from knights_isolation.isolation.native.decorators import inner
 from knights_isolation.isolation.native.kernels.search.leaves import appraise
 from knights_isolation.isolation.native.kernels.workspace import count_node, float64s_at, int32s_at, uint8s_at
-from knights_isolation.isolation.native.layout import (
-    BEST_LENGTH,
-    BEST_LINE,
-    DEPTH,
-    EXACT,
-    MAX_PLY,
-    MOST_NODES,
-    MOVE,
-    NODE_LIMIT,
-    NODES,
-    STOPPED,
-)
+from knights_isolation.isolation.native.layout import MAX_PLY, MOST_NODES
 from knights_isolation.isolation.native.position import after, location_of, moves_from
 
 INFINITY = float("inf")
@@ -99,10 +89,10 @@ def write_line(cells: Any, worths: Any, visits: Any, first_child: Any, children:
     while children[node] > 0:
         node = safest(first_child[node], children[node], worths, visits)
         if ply == 0:
-            chosen, desk[MOVE] = node, cells[node]
-        desk[BEST_LINE + ply] = cells[node]
+            chosen, desk[on_desk.MOVE] = node, cells[node]
+        desk[on_desk.BEST_LINE + ply] = cells[node]
         ply += 1
-    desk[BEST_LENGTH] = ply
+    desk[on_desk.BEST_LENGTH] = ply
     return chosen
 
 
@@ -125,7 +115,7 @@ def hand_up(path: Any, rivals: Any, ply: int, worths: Any, visits: Any) -> int:
 @inner
 def is_over(worths: Any, desk: Any) -> bool:
     """Whether the result is proven, or the limit or what memory may hold is used up."""
-    return abs(worths[0]) == INFINITY or desk[STOPPED] != 0 or desk[NODES] >= MOST_NODES
+    return abs(worths[0]) == INFINITY or desk[on_desk.STOPPED] != 0 or desk[on_desk.NODES] >= MOST_NODES
 
 
 @inner
@@ -149,10 +139,10 @@ def grow(
             ply += 1
             here, path[ply], rivals[ply] = after(here, cells[node]), node, rival
         count = append_replies(here, used, cells, worths, visits, children, desk)
-        if desk[STOPPED] != 0:
+        if desk[on_desk.STOPPED] != 0:
             break
         first_child[node], children[node] = used, count
-        desk[DEPTH] = max(desk[DEPTH], ply + 1)
+        desk[on_desk.DEPTH] = max(desk[on_desk.DEPTH], ply + 1)
         visits[node] += 1
         worths[node] = -worths[most_promising(used, count, worths, visits)[0]]
         used += count
@@ -166,11 +156,11 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     There is room for all nodes from the start, since the system gives memory only where something is written. A tree
     that moved when it outgrew its room would take a tenth of a long search in one go, and be late.
     """
-    room = min(desk[NODE_LIMIT], MOST_NODES) + MOST_REPLIES
+    room = min(desk[on_desk.NODE_LIMIT], MOST_NODES) + MOST_REPLIES
     cells, worths, visits = np.empty(room, np.uint8), np.empty(room), np.empty(room, np.int32)
     first_child, children = np.empty(room, np.int32), np.empty(room, np.uint8)
     path, rivals = np.zeros(MAX_PLY, np.int32), np.zeros(MAX_PLY, np.int32)
-    desk[MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
+    desk[on_desk.MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
     count_node(desk)
     grow(
         position, uint8s_at(cells.ctypes.data), float64s_at(worths.ctypes.data), int32s_at(visits.ctypes.data),
@@ -178,7 +168,7 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
         int32s_at(rivals.ctypes.data), desk,
     )  # fmt: skip
     if abs(worths[0]) == INFINITY:
-        desk[EXACT] = 1
+        desk[on_desk.EXACT] = 1
     path[0], rivals[0] = 0, 0  # an array is given back after its last use: addresses do not count
     chosen = write_line(cells, worths, visits, first_child, children, desk)
     return worths[chosen] if chosen > 0 else 0.0

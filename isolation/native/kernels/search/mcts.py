@@ -13,17 +13,10 @@ import numpy as np
 from knights_isolation.isolation.native import tree_policy
 from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
 from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels import workspace
 from knights_isolation.isolation.native.kernels.placeholders import HAS_SCORE
 from knights_isolation.isolation.native.kernels.search.leaves import appraise
-from knights_isolation.isolation.native.kernels.workspace import (
-    count_node,
-    float64s_at,
-    grown,
-    has_time_for,
-    int64s_at,
-    next_random,
-    uint8s_at,
-)
+from knights_isolation.isolation.native.kernels.workspace import count_node, float64s_at, grown, int64s_at, uint8s_at
 from knights_isolation.isolation.native.layout import BEST_LENGTH, BEST_LINE, DEPTH, MAX_PLY, MOVE, STOPPED
 from knights_isolation.isolation.native.position import after, location_of, moves_from
 from knights_isolation.isolation.native.tree_policy import EXPLORATION
@@ -42,7 +35,7 @@ def playout(position: Any, desk: Any) -> float:
         replies = moves_from(position, location_of(position, position._turn))
         if is_empty(replies):
             return 0.0 if position._turn == 0 else 1.0
-        for _ in range(next_random(desk) % popcount(replies)):
+        for _ in range(workspace.next_random(desk) % popcount(replies)):
             replies = drop_lowest(replies)
         position = after(position, lowest(replies))
 
@@ -145,7 +138,7 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     path, sizes = np.zeros(MAX_PLY, np.int64), np.zeros(2)
     desk[MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
     used = 1
-    while desk[STOPPED] == 0 and has_time_for(desk, TO_MOVE_A_NODE * used):
+    while desk[STOPPED] == 0 and workspace.has_time_for(desk, TO_MOVE_A_NODE * used):
         if used > 1:
             cells, visits, wins = grown(cells), grown(visits), grown(wins)
             first_child, children = grown(first_child), grown(children)

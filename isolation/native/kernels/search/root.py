@@ -6,26 +6,13 @@ from typing import Any
 
 from numba import int64
 
+from knights_isolation.isolation.native import layout as on_desk
 from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
 from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels import workspace
 from knights_isolation.isolation.native.kernels.placeholders import PRUNES, reply_value, worth_of
-from knights_isolation.isolation.native.kernels.workspace import (
-    begin_line,
-    count_node,
-    extend_line,
-    keep_line,
-    next_random,
-)
-from knights_isolation.isolation.native.layout import (
-    DEPTH,
-    EXACT,
-    HORIZON,
-    MOVE,
-    RANDOM_TIES,
-    STOP_ON_AGREEMENT,
-    STOPPED,
-    WON,
-)
+from knights_isolation.isolation.native.kernels.workspace import begin_line, count_node, extend_line
+from knights_isolation.isolation.native.layout import RANDOM_TIES, STOP_ON_AGREEMENT, WON
 from knights_isolation.isolation.native.position import location_of, moves_from
 
 AGREEING = 3
@@ -49,14 +36,14 @@ def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tupl
         replies = drop_lowest(replies)
         bound = max(-WON, best - 1) if random_ties else best
         value = reply_value(position, cell, depth, bound, desk)
-        if desk[STOPPED] != 0:
+        if desk[on_desk.STOPPED] != 0:
             return best_cell, best
         if value > best:
             best_cell, best, equals = cell, value, 1
             extend_line(desk, int64(0), cell)
         elif random_ties and value == best:
             equals += 1
-            if next_random(desk) % equals == 0:
+            if workspace.next_random(desk) % equals == 0:
                 best_cell = cell
                 extend_line(desk, int64(0), cell)
         if PRUNES and best == WON and not random_ties:
@@ -73,22 +60,22 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     that did not yet see the loss.
     """
     random_ties = flags & RANDOM_TIES != 0
-    desk[MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
+    desk[on_desk.MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
     score, agreed = 0, 0
     deepest = depth_limit if depth_limit > 0 else popcount(position._blank)
     for depth in range(depth_limit if depth_limit > 0 else 1, deepest + 1):
-        desk[HORIZON] = 0
+        desk[on_desk.HORIZON] = 0
         cell, value = search_root(position, depth, random_ties, desk)
-        if desk[STOPPED] != 0:
+        if desk[on_desk.STOPPED] != 0:
             break
-        agreed = agreed + 1 if cell == desk[MOVE] else 1
-        if value != -WON or desk[DEPTH] == 0:
-            desk[MOVE] = cell
-            keep_line(desk)
-        desk[DEPTH] = depth
+        agreed = agreed + 1 if cell == desk[on_desk.MOVE] else 1
+        if value != -WON or desk[on_desk.DEPTH] == 0:
+            desk[on_desk.MOVE] = cell
+            workspace.keep_line(desk)
+        desk[on_desk.DEPTH] = depth
         score = value
-        if desk[HORIZON] == 0 or abs(value) == WON:
-            desk[EXACT] = 1
+        if desk[on_desk.HORIZON] == 0 or abs(value) == WON:
+            desk[on_desk.EXACT] = 1
             break
         if flags & STOP_ON_AGREEMENT != 0 and depth >= AGREEING and agreed >= AGREEING:
             break
