@@ -8,9 +8,16 @@ from knights_isolation.isolation.boards.drawing import to_svg as to_svg
 from knights_isolation.isolation.boards.net import Net as Net
 from knights_isolation.isolation.checks.search_cost import measure_costs as measure_costs
 from knights_isolation.isolation.editions.classic_board import Board as Board
-from knights_isolation.isolation.editions.third.game_loop import ERR_INFO, Agent, Status, fork_get_action, logger
 from knights_isolation.isolation.editions.third.state import DebugState, Isolation
-from knights_isolation.isolation.editions.third.timed_turn import StopSearch, TimedQueue
+from knights_isolation.isolation.editions.third.timed_turn import (
+    ERR_INFO,
+    Agent,
+    Status,
+    StopSearch,
+    TimedQueue,
+    fork_get_action,
+    logger,
+)
 from knights_isolation.isolation.exact.solver import perft as perft
 from knights_isolation.isolation.exact.solver import solve as solve
 from knights_isolation.isolation.games.match import play as play

@@ -36,13 +36,13 @@ from knights_isolation.isolation.editions.third.conversion import (
     to_state_cell,
     unsupported_size_reason,
 )
-from knights_isolation.isolation.editions.third.game_loop import ERR_INFO
 from knights_isolation.isolation.editions.third.sample_players import (
     BasePlayer,
     GreedyPlayer,
     MinimaxPlayer,
     RandomPlayer,
 )
+from knights_isolation.isolation.editions.third.timed_turn import ERR_INFO
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.isolation import _ACTIONSET, _BLANK_BOARD, _HEIGHT, _SIZE, _WIDTH, Action, E, N, S, W
 from knights_isolation.isolation.loading.load_user_code import LoadError, content_hash, load, load_player

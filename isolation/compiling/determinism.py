@@ -7,7 +7,7 @@ from typing import Any
 
 from ..rules.parameters import base_function
 from . import FUNCTIONS_REMEMBERED
-from .source.unrepeatable_code import unrepeatable_code
+from .source.dependence import unrepeatable_code
 from .source_rewriter import CompileError, rewrite
 
 

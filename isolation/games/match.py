@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..editions.classic_board import Board
-from ..editions.third.game_loop import or_as_the_third_edition
+from ..editions.third.timed_turn import or_as_the_third_edition
 from ..loading.load_user_code import origin_of
 from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
 from ..processes.agent_pickling import AgentPicklingError
@@ -77,7 +77,7 @@ def play(
 ) -> GameRecord:
     """Play one game. For use in threads see `play_many`.
 
-    Called with a single tuple, as in scripts of the third edition, it is `isolation.editions.third.game_loop.play`.
+    Called with a single tuple, as in scripts of the third edition, it is `isolation.editions.third.timed_turn.play`.
     """
     games = play_games(agent_1, agent_2, [opening], [seed], size, hard_cap)
     plies = (tuple(getattr(games, name).tolist()) for name in BY_PLY)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from numba.extending import overload_method
 
 from . import bitboards
-from .padded_bitboards import padded_blank, padded_light, padded_moves_from, padded_neighbours
+from .bitboards import padded_blank, padded_light, padded_moves_from, padded_neighbours
 from .position import PositionType, location_of
 
 

@@ -22,9 +22,8 @@ from numba.extending import intrinsic, make_attribute_wrapper, overload, overloa
 
 from ..rules.geometry import column_masks, knight_masks
 from . import bitboards
-from .bitboards import bitboard_for, constant_table, look_up
+from .bitboards import bitboard_for, constant_table, has_room, less_padded, look_up, pad, reach
 from .decorators import always, for_all_types, of_board, of_position, operation, struct
-from .padded_bitboards import has_room, less_padded, pad, reach
 
 INFINITY = float("inf")
 MOVE = types.UniTuple(types.int64, 2)

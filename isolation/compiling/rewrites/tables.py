@@ -21,11 +21,10 @@ import numpy as np
 from ...usercode.parsing import parse_expression
 from ...usercode.timeouts import cpu_timeout
 from ..source.compile_error import CompileError
-from ..source.dependence import SIZE, Dependence, facts_or_everything, roles_of
+from ..source.dependence import SIZE, Dependence, facts_or_everything, roles_of, unrepeatable_code
 from ..source.function_source import bound_names, changed_globals, definition, file_tree, taken
 from ..source.rewrite import FunctionContext, Rewrite, at, call, name, statements, target, written_out
 from ..source.scopes import SUPPORT, scope_of
-from ..source.unrepeatable_code import unrepeatable_code
 from .memos import LowerMemos
 
 
