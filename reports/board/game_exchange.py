@@ -337,7 +337,6 @@ def _row(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
 
 
 def _logged(question: ExportQuestion, shelf: Resources) -> dict[str, Any] | None:
-    """Return the row of the run's game, if the line is that game."""
     if not question.run:
         return None
     row = read_game(run_of(shelf, question.run), number_of(question.game))
@@ -345,7 +344,6 @@ def _logged(question: ExportQuestion, shelf: Resources) -> dict[str, Any] | None
 
 
 def _begins_empty(question: ExportQuestion) -> bool:
-    """Return whether the line can be written as moves from an empty board."""
     start = question.position
     first, second = start.knights
     placed = {cell for cell in start.knights if cell is not None}
@@ -354,7 +352,6 @@ def _begins_empty(question: ExportQuestion) -> bool:
 
 
 def _from_the_beginning(question: ExportQuestion) -> Board:
-    """Return the line as moves from an empty board."""
     if not _begins_empty(question):
         raise ValueError("this game starts from a set-up position: export it as FEN, JSON or PNG")
     start = question.position

@@ -56,7 +56,6 @@ def _forest_intervals(is_joint: bool, is_interim: bool) -> str:
 
 
 def _alone(claim: Comparison | HeadToHead) -> tuple[float, float]:
-    """Return the interval of a claim by itself, in points above the baseline."""
     if isinstance(claim, HeadToHead):
         return 200 * claim.rate.low - 100, 200 * claim.rate.high - 100
     return 100 * claim.difference.low, 100 * claim.difference.high

@@ -92,14 +92,12 @@ def refutations_chart(results: Sequence[Refuted]) -> chart.Grid:
 
 
 def _held_cell(result: Refuted | None) -> chart.Cell:
-    """Return a coloured cell; an empty one if the agent was not asked."""
     if result is None:
         return chart.Cell("", 0)
     return chart.Cell(f"{100 * result.held:.0f} ({100 * result.won:.0f})", round(100 * result.held), is_amount=True)
 
 
 def _shares(named: Iterable[tuple[str, float]], origin: float) -> tuple[chart.Row, ...]:
-    """Return rows of shares, each with a bar from `origin`."""
     return tuple(chart.Row(name, "", 100 * share, origin, 100 * share, Share(share).text) for name, share in named)
 
 
@@ -147,7 +145,6 @@ def plan_chart(plans: Sequence[tuple[str, FixedPlan]]) -> chart.Plot:
 
 
 def _curve(name: str, number: int, x: Iterable[float], y: Iterable[float]) -> chart.Series:
-    """Return a line without markers."""
     height = tuple(map(float, y))
     return chart.Series(name, str(number % chart.COLOURS), tuple(x), height, height, height, "band")
 

@@ -76,7 +76,6 @@ class RunPages:
     # The list
 
     async def _archive(self, asked: Archiving, request: Request) -> BoardAnswer:
-        """Put runs of the folder into the archive, or take them out of it."""
         if self.shelf.home is None:
             raise ValueError("these runs were named one by one: there is no folder to keep an archive in")
         for name in asked.runs:

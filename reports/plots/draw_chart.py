@@ -345,7 +345,6 @@ def _bars(axes: Axes, point: Series, unit: float) -> Iterator[Box]:
 
 
 def _edges(axes: Axes, stairs: Series, unit: float) -> Iterator[Box]:
-    """Yield the edges of a staircase that turns at its points."""
     corners = axes.transData.transform(list(zip(stairs.x, stairs.y, strict=True))).tolist()
     for (left, height), (right, next_height) in pairwise(corners):
         yield left, height - unit, right, height + unit
@@ -353,7 +352,6 @@ def _edges(axes: Axes, stairs: Series, unit: float) -> Iterator[Box]:
 
 
 def _candidates(place: Any, size: Any, unit: float) -> Iterator[tuple[float, Box]]:
-    """Yield boxes for a label around its point with their distance, the nearest first."""
     x, y = map(float, place)
     width, height = map(float, size)
     for distance in _DISTANCES:

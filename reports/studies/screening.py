@@ -101,7 +101,6 @@ def screened_sections(found: Screened, is_at_equal_cost: bool) -> tuple[Section,
 
 
 def _parts_section(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers) -> Section:
-    """Return where a contender keeps its wins, compared with the baseline."""
     rows = tuple(
         {
             "where": part.name,
