@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from knights_isolation import heuristics
-from knights_isolation.experiments.roster import AgentLike, spec_of
+from knights_isolation.experiments.agent_like import AgentLike as AgentLike
 from knights_isolation.parameters import About
 from knights_isolation.result import Result
 from knights_isolation.surface import tell
@@ -60,6 +59,9 @@ Mixed = Annotated[bool, About(help="Pool runs even if limits, boards or openings
 
 def agent_spec(agent: AgentLike) -> str:
     """Return the spec of an agent; `improved`, the name of a heuristic, stands for `ID:improved`."""
+    from knights_isolation import heuristics
+    from knights_isolation.experiments.roster import spec_of
+
     is_heuristic = isinstance(agent, str) and agent in heuristics.names()
     return f"ID:{agent}" if is_heuristic else spec_of(agent)
 

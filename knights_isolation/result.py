@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -17,6 +18,22 @@ if TYPE_CHECKING:
     from knights_isolation.reports.charts.chart import Chart
 
 T = TypeVar("T")
+
+
+class Deferred(Sequence[Section]):
+    """Tables of which all but the first are made when they are asked for."""
+
+    def __init__(self, first: Section, behind: Callable[[], Sequence[Section]]) -> None:
+        self._first, self._behind = first, cache(behind)
+
+    def __getitem__(self, index: Any) -> Any:
+        is_first = index in (0, slice(None, 1))
+        return ((self._first,) if is_first else (self._first, *self._behind()))[index]
+
+    def __len__(self) -> int:
+        return 1 + len(self._behind())
+
+
 _ROWS_ON_CARD = 12
 _STYLE = "border-collapse:collapse;margin:.4em 0"
 
@@ -43,7 +60,7 @@ class Result(Generic[T]):
     """
 
     value: T
-    sections: tuple[Section, ...]
+    sections: Sequence[Section]
     figure: Callable[[], Figure] | None = None
     card: Callable[[], str] | None = None
     more: tuple[str, ...] = ()

@@ -14,10 +14,10 @@ pattern, `make_agent` loads the code that a spec names, and `named` loads a file
 `default_names` chooses the player or heuristic.
 """
 
+from ..agent_like import AgentLike as AgentLike
 from .agent_kinds import CLASSIC_LIMIT as CLASSIC_LIMIT
 from .agent_kinds import DEFAULT_LIMIT as DEFAULT_LIMIT
 from .agent_kinds import board_refusal as board_refusal
-from .function_files import AgentLike as AgentLike
 from .function_files import reference_of as reference_of
 from .function_files import spec_of as spec_of
 from .spec import Spec as Spec

@@ -33,10 +33,8 @@ from knights_isolation.isolation.files.atomic_write import make_folder, write_te
 from knights_isolation.isolation.loading.load_user_code import is_player, origin_of
 from knights_isolation.isolation.usercode.parsing import suppress_warnings
 
+from ..agent_like import AgentLike
 from .spec import number_text, parse_limit
-
-AgentLike = str | Callable[..., float] | type[object]
-"""An agent where one is asked for: its spec; or a function of (game, player), which ID searches with, or a class."""
 
 FOLDER = "functions"
 _MOST_IN_A_NAME = 4

@@ -23,8 +23,9 @@ from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import KINDS_OF_VALUES
 
+from ..agent_like import AgentLike
 from .agent_kinds import KINDS, SWITCHES
-from .function_files import AgentLike, is_function_file, spec_of
+from .function_files import is_function_file, spec_of
 from .spec import UNITS, Spec, SpecError, number_of, number_text, parse_limit, parse_number, raise_spec_error
 
 if TYPE_CHECKING:

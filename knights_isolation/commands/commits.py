@@ -6,8 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from knights_isolation.experiments.roster import reference_of
-
 from ..inputs import Count, HeuristicFile, Jobs
 from ..parameters import About, command
 from ..result import Result
@@ -15,6 +13,7 @@ from ..surface import captured, play_kept_run
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.commit_check import Checked
+    from knights_isolation.experiments.roster import reference_of
 
 
 @command("tables")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation, EvaluationTask
-from knights_isolation.experiments.roster import AgentLike
+from knights_isolation.inputs import AgentLike
 
 from ..inputs import Agent, AnyHeuristic, Jobs, Size, agent_spec
 from ..parameters import command

@@ -11,8 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
-from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.inputs import (
+    AgentLike,
     Count,
     NoOpen,
     Output,

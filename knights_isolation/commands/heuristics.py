@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from knights_isolation.experiments.roster import reference_of
 from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.reports.text.rendering import Section
 
@@ -66,6 +65,7 @@ def try_(
     from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT, try_functions
     from knights_isolation.experiments.analysis.file_contents import read_file
     from knights_isolation.experiments.noting import note_screening
+    from knights_isolation.experiments.roster import reference_of
     from knights_isolation.experiments.roster.default_names import only_heuristic
     from knights_isolation.isolation.loading.load_user_code import load_warnings
     from knights_isolation.reports.analysis.quick_trial import trial_rows, trials_text
@@ -126,7 +126,7 @@ def analyse(
         return try_(heuristic, baseline=baseline, limit=limit)
     from knights_isolation.experiments.analysis.file_contents import read_file
     from knights_isolation.experiments.analysis.gauntlets import TrialConditions
-    from knights_isolation.experiments.roster import parse_limit
+    from knights_isolation.experiments.roster import parse_limit, reference_of
     from knights_isolation.reports.analysis import analysis_page as pages
 
     reference, limit = reference_of(heuristic), limit or "nodes=10000"
@@ -177,6 +177,7 @@ def evaluate_position(position: Position, *, file: Sequence[HeuristicFile] = ())
         ValueError: a file cannot be read.
     """
     from knights_isolation.experiments.plan.catalogue import evaluate, failures, registered, user_heuristics
+    from knights_isolation.experiments.roster import reference_of
     from knights_isolation.isolation.boards.drawing import to_text
     from knights_isolation.reports.text.cell_values import HeuristicValue
     from knights_isolation.reports.text.rendering import render_rows

@@ -9,7 +9,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from knights_isolation.experiments.roster import AgentLike, make_agents, parse_agent, parse_limit, reference_of
+from knights_isolation.experiments.roster import make_agents, parse_agent, parse_limit, reference_of
+from knights_isolation.inputs import AgentLike
 from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.reports.text.cell_values import pluralise
 from knights_isolation.reports.text.rendering import Section

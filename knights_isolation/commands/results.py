@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from knights_isolation.inputs import Baseline, Mixed, Run, RunLike, Worth, is_run_like, read_runs, run_paths
 from knights_isolation.parameters import About, command
-from knights_isolation.result import Result, drawn
+from knights_isolation.result import Deferred, Result, drawn
 from knights_isolation.surface import COMMAND
 
 if TYPE_CHECKING:
@@ -49,11 +50,16 @@ def results(
     findings = read_runs(runs, baseline, mixed)
     if baseline is None and not _is_comparable(findings):
         headline = summary_headline(findings, terminal_height())
-        return _answered(findings, headline, (headline.section, *summarize(findings)), "heatmap")
+        return _answered(findings, headline, lambda: summarize(findings), "heatmap")
     headline = compare_headline(findings, worth / 100, terminal_height())
-    sections = (headline.section, *compare_sections(findings, worth / 100), *summarize(findings))
     note_look(findings)
-    return _answered(findings, headline, sections, "forest", TABLES)
+    return _answered(
+        findings,
+        headline,
+        lambda: (*compare_sections(findings, worth / 100), *summarize(findings)),
+        "forest",
+        TABLES,
+    )
 
 
 @command("full", "tables", "plot")
@@ -82,7 +88,7 @@ def ratings(
 
     findings = read_runs(runs, baseline, mixed)
     headline = ratings_headline(findings, zero, terminal_height())
-    return _answered(findings, headline, (headline.section, *rating_sections(findings, zero)), "ladder")
+    return _answered(findings, headline, lambda: rating_sections(findings, zero), "ladder")
 
 
 @command("tables", "plot")
@@ -280,10 +286,16 @@ def plot(
 
 
 def _answered(
-    findings: RunResults, headline: Headline, sections: tuple[Section, ...], plot: str, others: tuple[str, ...] = ()
+    findings: RunResults,
+    headline: Headline,
+    behind: Callable[[], Sequence[Section]],
+    plot: str,
+    others: tuple[str, ...] = (),
 ) -> Result[RunResults]:
-    """Return a result with a first look at its tables."""
-    return Result(findings, sections, partial(_draw, plot, findings), more=(*headline.tables, *others))
+    """Return a result with a first look at its tables, which are made when they are asked for."""
+    return Result(
+        findings, Deferred(headline.section, behind), partial(_draw, plot, findings), more=(*headline.tables, *others)
+    )
 
 
 def _is_comparable(findings: RunResults) -> bool:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack, cast
 
-from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.inputs import (
     Agent,
+    AgentLike,
     Cluster,
     EqualCost,
     Jobs,

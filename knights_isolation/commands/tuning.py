@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from knights_isolation.experiments.roster import AgentLike, complete, parse_limit, reference_of
+from knights_isolation.experiments.roster import complete, parse_limit, reference_of
+from knights_isolation.inputs import AgentLike
 
 from .. import inputs
 from ..parameters import About, command

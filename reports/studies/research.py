@@ -38,7 +38,7 @@ class Step:
     name: str
     passed: bool
     finding: str
-    sections: tuple[Section, ...] = field(default=(), repr=False)
+    sections: Sequence[Section] = field(default=(), repr=False)
     chart: RowChart | Plot | None = field(default=None, repr=False)
 
 
