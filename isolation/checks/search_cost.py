@@ -115,15 +115,11 @@ def compare_turns(turns: Sequence[Turn], rounds: int = ROUNDS) -> list[Cost]:
     """
     taken = np.empty((0, len(turns)))
     for _ in range(_SETS):
-        taken = np.vstack([taken, [[_a_node(*turn()) for turn in turns] for _ in range(rounds)]])
+        taken = np.vstack([taken, [[ns / nodes for nodes, ns in (turn() for turn in turns)] for _ in range(rounds)]])
         costs = [_cost(column, taken[:, 0]) for column in taken.T]
         if all(cost.is_steady for cost in costs):
             break
     return costs
-
-
-def _a_node(nodes: int, nanoseconds: int) -> float:
-    return nanoseconds / nodes
 
 
 def _cost(own: NDArray[np.float64], reference: NDArray[np.float64]) -> Cost:

@@ -212,7 +212,6 @@ def _action_of(answer: Any, where: str) -> Any:
 
 
 def _depth_name(method: Callable[..., Any]) -> str:
-    """Return the name of a search's parameter for the depth."""
     names = list(inspect.signature(method).parameters)
     required = required_parameters(method)
     depth = next((name for name in names if "depth" in name.lower()), required[1] if len(required) == 2 else "")

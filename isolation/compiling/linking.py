@@ -78,18 +78,14 @@ def link(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
     module = llvm.parse_bitcode(kernel)
     if score is not None:
         alone = llvm.parse_bitcode(score)
-        is_small = _size(alone) <= _SMALL
+        size = sum(len(list(block.instructions)) for function in alone.functions for block in function.blocks)
         compares = any(function.name in (RANK, WORTH) for function in module.functions)
-        module.link_in(_written_in(use_integer_ranks(alone) if compares else alone, is_small))
+        module.link_in(_written_in(use_integer_ranks(alone) if compares else alone, size <= _SMALL))
     module.get_function(_ENTRY).name = symbol
     object_code.optimise(_internal(module, symbol))
     named = [*module.functions, *module.global_variables]
     elsewhere = [item.name for item in named if item.is_declaration and not item.name.startswith("llvm.")]
     return f"{' '.join(elsewhere)}\n".encode() + object_code.object_code(module)
-
-
-def _size(module: Any) -> int:
-    return sum(len(list(block.instructions)) for function in module.functions for block in function.blocks)
 
 
 def _written_in(score: Any, is_small: bool) -> Any:

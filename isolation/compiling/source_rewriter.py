@@ -202,13 +202,11 @@ class _Module:
     counter: Iterator[int] = field(default_factory=lambda: count(1))
 
     def add(self, part: ast.stmt) -> None:
-        """Add a function, compiled, or another statement."""
         if isinstance(part, ast.FunctionDef):
             part.decorator_list = [parse_expression(f"{SUPPORT}.jit")]
         self.parts.append(part)
 
     def finish(self, entry: str, parameters: tuple[Parameter, ...]) -> Rewritten:
-        """Return the source."""
         imports = parse(f"from knights_isolation.isolation.native.runtime import runtime_library as {SUPPORT}").body
         tree = ast.fix_missing_locations(ast.Module([*imports, *self.parts], []))
         lower_walrus(tree)
@@ -287,7 +285,7 @@ class _Module:
             if is_stand_in(target):
                 raise
             advice = instead_of_call(called)
-            reason = f"it calls {_path(target)}, which compiled code does not support: {advice}"
+            reason = f"it calls {target.__module__}.{target.__name__}, which compiled code does not support: {advice}"
             raise CompileError(reason, error.line) from error
         return new
 
@@ -480,10 +478,6 @@ def _move_to_line(definition: ast.AST, node: ast.AST) -> None:
     for inner in ast.walk(definition):
         if "lineno" in inner._attributes:
             ast.copy_location(inner, node)
-
-
-def _path(function: Any) -> str:
-    return f"{function.__module__}.{function.__name__}"
 
 
 def _identity(value: Any) -> Any:

@@ -95,8 +95,8 @@ class ClassicState(Board):
 
     @_View
     def _moves_view(self) -> tuple[Any, dict[Any, Move | None]]:
-        moves = {player: self._move_at(cell) for player, cell in zip(self.players, self.locations, strict=True)}
-        return self.players, _MirrorDict(moves, self._set_last_move)
+        moves = [None if cell is None else divmod(cell, self.width) for cell in self.locations]
+        return self.players, _MirrorDict(dict(zip(self.players, moves, strict=True)), self._set_last_move)
 
     @property
     def __last_player_move__(self) -> dict[Any, Move | None]:
@@ -251,9 +251,6 @@ class ClassicState(Board):
     def _set_location(self, player_index: int, cell: int | None) -> None:
         first, second = self.locations
         self._set_position(locations=(first, cell) if player_index else (cell, second))
-
-    def _move_at(self, cell: int | None) -> Move | None:
-        return None if cell is None else divmod(cell, self.width)
 
     def _cell_at(self, move: Move | None) -> int | None:
         return None if move is None else cell_of(move, self.width)

@@ -106,7 +106,6 @@ class _Server:
         self._say(protocol.greeted)
 
     def _compile(self) -> None:
-        """Compile the agent's code, so that no move waits for it."""
         if self._board is None:
             return
         compiling = self._compiled_beside(self._board)

@@ -185,7 +185,6 @@ class _Fixtures:
     marks: NDArray[np.int64]
 
     def at(self, rows: NDArray[np.int64]) -> _Fixtures:
-        """Return the games at these indices."""
         openings, seeds = [self.openings[i] for i in rows.tolist()], [self.seeds[i] for i in rows.tolist()]
         return _Fixtures(self.agents, self.sides[rows], openings, seeds, self.marks[rows])
 
@@ -306,7 +305,6 @@ def _ask_again(agent: Agent, board: Board, seed: int) -> None:
 
 
 def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, marker: NDArray[np.int64]) -> GameBatch:
-    """Play games of the same two agents on the same sides."""
     from ..engines.engine_agent import EnginePlayer
 
     agents = [fixtures.agents[index] for index in fixtures.sides[0]]

@@ -124,7 +124,6 @@ def _is_fixed(path: str) -> bool:
 
 @cache
 def _install() -> None:
-    """Add the audit hook, which stays until the process ends."""
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         if _recorders and event in _KINDS and isinstance(arguments[0], str | bytes):

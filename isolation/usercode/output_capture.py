@@ -153,7 +153,6 @@ def _descriptors_kept(counting: _Counting) -> Iterator[None]:
 
 
 def _flush() -> None:
-    """Flush the buffers of Python and of the C library."""
     for stream in (sys.__stdout__, sys.__stderr__):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()  # type: ignore[union-attr]

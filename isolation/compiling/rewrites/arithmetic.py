@@ -464,7 +464,7 @@ class LowerNumerics(Rewrite):
             return support("norm", node.args[0])
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
         if function == "average" and len(node.args) == 1 and keywords.keys() <= {"weights"}:
-            return support("average", support("numeric", node.args[0]), *map(_numeric, keywords.values()))
+            return support("average", *(support("numeric", value) for value in (node.args[0], *keywords.values())))
         if function == "norm":
             orders = [*node.args[1:], *keywords.values()]
             if len(orders) != 1 or keywords.keys() - {"ord"}:
@@ -482,10 +482,6 @@ class LowerNumerics(Rewrite):
         if function in _OF_COLLECTIONS:
             node.args = [support("numeric", argument) for argument in node.args]
         return node
-
-
-def _numeric(node: ast.expr) -> ast.expr:
-    return support("numeric", node)
 
 
 def _may_be_collection(node: ast.expr) -> bool:

@@ -185,7 +185,6 @@ class LowerChoices(Rewrite):
         return option if isinstance(option, Callee) else None
 
     def _number(self, node: ast.expr, choices: Choices) -> ast.expr:
-        """The number of the option that an expression stands for."""
         if isinstance(node, ast.IfExp):
             return ast.IfExp(node.test, self._number(node.body, choices), self._number(node.orelse, choices))
         if (option := self._option(node)) is not None:

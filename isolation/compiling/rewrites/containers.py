@@ -38,7 +38,6 @@ class LowerContainers(Rewrite):
 
     @staticmethod
     def _longest(node: ast.Call) -> ast.expr | None:
-        """The `maxlen` of a deque."""
         given = [*node.args[1:], *(word.value for word in node.keywords if word.arg == "maxlen")]
         is_none = bool(given) and isinstance(given[0], ast.Constant) and given[0].value is None
         return given[0] if given and not is_none else None
@@ -197,7 +196,6 @@ class LowerCounters(Rewrite):
         self._learn(node)
 
     def _learn(self, node: ast.AST) -> None:
-        """Note which variables hold a `Counter` or `defaultdict`."""
         for place, value in (pair for statement in ast.walk(node) for pair in pairs(statement)):
             if isinstance(place, ast.Name) and isinstance(value, ast.Call | ast.BinOp):
                 missing = self._missing_of(value)
@@ -355,7 +353,6 @@ class LowerCounters(Rewrite):
         return found[0] if all(found) else None
 
     def _counts(self, node: ast.expr) -> bool:
-        """Whether an expression is a `Counter`."""
         missing = self._fact(node) or self._missing_of(node)
         return missing is not None and not missing.is_kept
 

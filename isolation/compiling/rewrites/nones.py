@@ -133,10 +133,8 @@ class LowerOptional(Rewrite):
         node.body = [*(at(node.body[0], one) for lines in given_one for one in lines), *node.body]
 
     def _may_be_none(self, node: ast.expr) -> bool:
-        return is_none(node) or self._default_none(node) is not None or self._is_flagged(node)
-
-    def _is_flagged(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and node.id in self.flags
+        is_flagged = isinstance(node, ast.Name) and node.id in self.flags
+        return is_flagged or is_none(node) or self._default_none(node) is not None
 
     def _default_none(self, node: ast.expr) -> ast.Call | None:
         """The call of `max`, `min` or `next` that gives None for nothing."""

@@ -74,7 +74,7 @@ class Dependence:
                 return self._of_method(method, given) - self.key.facts
             case ast.Call(ast.Name(called), given, []) if any(map(self._has_role, given)):
                 return self._of_helper(called, given) - self.key.facts
-        return self._of_all(ast.iter_child_nodes(node))
+        return {fact for child in ast.iter_child_nodes(node) for fact in self.of(child)}
 
     def determined_by(self, key: ast.expr) -> Key | None:
         """Return what is known where a key is; None if a variable in it changes."""
@@ -95,9 +95,6 @@ class Dependence:
                 player = self.player(asked)
                 return None if player is None else (player[0], not player[1])
         return None
-
-    def _of_all(self, nodes: Iterator[ast.AST] | list[ast.expr]) -> set[Fact]:
-        return {fact for node in nodes for fact in self.of(node)}
 
     def _unless_known(self, fact: Fact) -> set[Fact]:
         return set() if fact in self.key.facts else {fact}

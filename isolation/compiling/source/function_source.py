@@ -61,11 +61,7 @@ def _definitions(tree: ast.Module) -> dict[int, list[Definition]]:
 
 def _defines(node: Definition, code: CodeType) -> bool:
     named = code.co_name == (node.name if isinstance(node, ast.FunctionDef) else "<lambda>")
-    return named and parameters(node) == _parameter_names(code)
-
-
-def _parameter_names(code: CodeType) -> list[str]:
-    return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    return named and parameters(node) == list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
 def _code(node: ast.AST) -> CodeType:

@@ -165,7 +165,7 @@ def _find_outside(function: FunctionType, name: str, node: ast.AST) -> KnownValu
 
 def _unchanged(value: Any, function: FunctionType, name: str, node: ast.AST) -> Any:
     """A value that a name has outside of a function; refuse one that functions of its file change."""
-    changes = {} if _is_code(value) else changed_globals(file_tree(function))
+    changes = {} if isinstance(value, ModuleType | FunctionType | type) else changed_globals(file_tree(function))
     if name in changes:
         refuse_unrepeatable(f"it reads {name}, which line {changes[name]} changes between calls", node)
     return value
@@ -175,10 +175,6 @@ def builtin_name(value: object) -> str | None:
     """Return the name of a builtin function or type."""
     called = getattr(value, "__name__", None)
     return called if isinstance(called, str) and getattr(builtins, called, None) is value else None
-
-
-def _is_code(value: object) -> bool:
-    return isinstance(value, ModuleType | FunctionType | type)
 
 
 def variables_read(callee: Callee) -> tuple[str, ...]:

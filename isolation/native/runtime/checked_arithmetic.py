@@ -202,7 +202,6 @@ class _Lower(Lower):  # type: ignore[misc]
         return super().lower_assign(ty, inst)
 
     def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
-        """Write `target[index] = value`."""
         if isinstance(kind := self.typeof(target_var.name), types.List):
             self._keep_exact(value_var.name, kind.dtype)
         return super().lower_setitem(target_var, index_var, value_var, signature)

@@ -413,7 +413,6 @@ def _whole_rows_by_columns(a, b):
 
 @by_type
 def _as_fractions(values):
-    """Return an array as one of float64s."""
     if isinstance(values.dtype, types.Float):
         return lambda values: values
     return lambda values: values.astype(np.float64)

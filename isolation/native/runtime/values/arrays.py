@@ -278,7 +278,6 @@ def alike(items):
 
 @by_type
 def _fractions(items):
-    """Return the numbers of a tuple as fractions."""
     if len(items) == 1:
         return lambda items: (float(items[0]),)
     return lambda items: (float(items[0]), *_fractions(items[1:]))
