@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from knights_isolation.experiments.roster import reference_of
 from knights_isolation.reports.studies.research import NODES, Research, Step, research_section, write_research_page
@@ -58,25 +58,22 @@ def research(
     reference = reference_of(heuristic)
     with keeping("what was played is in runs/"), captured(str(heuristic)), nested():
         step, cost, spec, opponent = _measured(reference, agent_spec(against))
-        steps, asked = [step], _Asked(opponent, games, pairs, seed, jobs)
-        for take in (_fit, _screen, _tune, _test):
+        steps = [step]
+        takes = (
+            partial(_fit, seed=seed), partial(_screen, opponent=opponent, jobs=jobs),
+            partial(_tune, opponent=opponent, games=games, seed=seed, jobs=jobs),
+            partial(_test, opponent=opponent, pairs=pairs, seed=seed, jobs=jobs),
+        )  # fmt: skip
+        for take in takes:
             if spec is None or not steps[-1].passed:
                 break
-            step, spec = take(spec, asked)
+            step, spec = take(spec)
             steps.append(step)
     file, digest = Path(reference.partition(".py")[0]).name, digest_of([reference, opponent, games, pairs, seed])
     done = Research(tuple(steps), str(spec or ""), cost, HOME / f"research-{file}-{digest}" / PAGE)
     section = research_section(done, opponent)
     write_research_page(done, section, reference)
     return Result(done, (section,), written=(done.page,), passes=not isnan(cost))
-
-
-class _Asked(NamedTuple):
-    opponent: str
-    games: int
-    pairs: int
-    seed: int
-    jobs: int
 
 
 def _measured(reference: str, against: str) -> tuple[Step, float, Spec | None, str]:
@@ -95,22 +92,21 @@ def _measured(reference: str, against: str) -> tuple[Step, float, Spec | None, s
     return step, answer.cost, replace(own, limit=Limit(nodes=nodes)), str(replace(other, limit=Limit(nodes=NODES)))
 
 
-def _fit(spec: Spec, asked: _Asked) -> tuple[Step, Spec]:
+def _fit(spec: Spec, seed: int) -> tuple[Step, Spec]:
     from knights_isolation.reports.charts.study_charts import fit_chart
 
-    return _improved("fit", spec, lambda: fit(spec.target, at="depth=3", seed=asked.seed), lambda it: fit_chart(it.fit))
+    return _improved("fit", spec, lambda: fit(spec.target, at="depth=3", seed=seed), lambda it: fit_chart(it.fit))
 
 
-def _tune(spec: Spec, asked: _Asked) -> tuple[Step, Spec]:
+def _tune(spec: Spec, **settings: Any) -> tuple[Step, Spec]:
     from knights_isolation.experiments.record.run_directory import HOME, digest_of
     from knights_isolation.experiments.roster import make_agent, settings_text
     from knights_isolation.isolation.files.atomic_write import make_folder
     from knights_isolation.reports.charts.study_charts import tuning_chart
 
     make_folder(HOME)
-    opponent, games, _, seed, jobs = asked
-    out = HOME / f"research-{digest_of([settings_text(spec, make_agent(spec)), opponent, games, seed])}.jsonl"
-    found = partial(tune, str(spec), opponent=opponent, games=games, seed=seed, jobs=jobs, out=out)
+    facts = [settings_text(spec, make_agent(spec)), *(settings[key] for key in ("opponent", "games", "seed"))]
+    found = partial(tune, str(spec), out=HOME / f"research-{digest_of(facts)}.jsonl", **settings)
     return _improved("tune", spec, found, lambda it: tuning_chart(it.tuning))
 
 
@@ -131,12 +127,12 @@ def _improved(
     return Step(name, True, found, result.sections, chart_of(result.value)), with_values(spec, values)
 
 
-def _screen(spec: Spec, asked: _Asked) -> tuple[Step, Spec]:
+def _screen(spec: Spec, opponent: str, jobs: int) -> tuple[Step, Spec]:
     from knights_isolation.reports.charts.study_charts import screening_chart
     from knights_isolation.reports.studies.screening import verdict
     from knights_isolation.reports.text.cell_values import Points, estimate_of
 
-    result = screen(str(spec), baseline=asked.opponent, jobs=asked.jobs)
+    result = screen(str(spec), baseline=opponent, jobs=jobs)
     screening = result.value.screening
     ((_, compared),) = screening.contenders
     finding = f"{verdict(compared)}: {estimate_of(compared.both, Points).text} points on held-out positions"
@@ -144,12 +140,11 @@ def _screen(spec: Spec, asked: _Asked) -> tuple[Step, Spec]:
     return Step("screen", passed, finding, result.sections, screening_chart(screening)), spec
 
 
-def _test(spec: Spec, asked: _Asked) -> tuple[Step, Spec]:
+def _test(spec: Spec, opponent: str, pairs: int, seed: int, jobs: int) -> tuple[Step, Spec]:
     from knights_isolation.experiments.verdicts.sprt_tests import own_tests
     from knights_isolation.reports.charts.interval_charts import running
     from knights_isolation.reports.text.wording import decision_sentence
 
-    opponent, _, pairs, seed, jobs = asked
     result = match(str(spec), opponent, sprt=SPRT, pairs=pairs, seed=seed, limit=f"nodes={NODES}", jobs=jobs)
     (test,) = own_tests(result.value)
     passed = test.path.decision == "H1"
