@@ -93,7 +93,6 @@ def evaluate_positions(
     from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
     from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all
     from knights_isolation.isolation.rules.geometry import parse_size
-    from knights_isolation.isolation.rules.parameters import parameters_of
 
     function, given = _function(heuristic), _positions(positions, size)
     valued = given.turns if players is None else np.asarray(players, np.int64)
@@ -105,8 +104,7 @@ def evaluate_positions(
         boards = (given.board(index) for index in range(len(given)))
         pairs = zip(boards, valued.tolist(), strict=True)
         return np.array([function(board, board.players[player]) for board, player in pairs], np.float64)
-    defaults = np.array([parameter.default for parameter in parameters_of(function)], np.float64)
-    return evaluate_all(compiled, EvaluationBatch.of(given, valued), defaults)
+    return evaluate_all(compiled, EvaluationBatch.of(given, valued))
 
 
 def best_moves(

@@ -171,6 +171,8 @@ def _labelled(
     recipe: DatasetRecipe, games: VectorGames, history: NDArray[np.int16], taken: NDArray[Any], masks: NDArray[np.bool_]
 ) -> pa.Table:
     """Return the positions of some games as rows, without those that the limit leaves undecided."""
+    from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
+
     states = games.states(taken)
     solved = solve_moves(states, Limit(nodes=recipe.limit))
     known = np.flatnonzero(~solved.undecided.any(axis=1))
@@ -187,18 +189,9 @@ def _labelled(
         "orbit": orbit_ids(history[chosen, :2], recipe.size),
     }
     for name in recipe.features:
-        columns[name] = _feature(name, states.take(known))
+        compiled, kept = compile_heuristic(heuristics.get(name), parse_size(states.size)), states.take(known)
+        columns[name] = evaluate_all(compiled, EvaluationBatch.of(kept, kept.turns))
     return pa.table(columns, _schema(recipe))
-
-
-def _feature(name: str, states: Any) -> NDArray[np.float64]:
-    from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
-    from knights_isolation.isolation.rules.parameters import parameters_of
-
-    function = heuristics.get(name)
-    defaults = np.array([parameter.default for parameter in parameters_of(function)], np.float64)
-    compiled = compile_heuristic(function, parse_size(states.size))
-    return evaluate_all(compiled, EvaluationBatch.of(states, states.turns), defaults)
 
 
 def _schema(recipe: DatasetRecipe) -> pa.Schema:

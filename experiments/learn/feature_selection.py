@@ -24,7 +24,6 @@ from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.parameters import parameters_of
 
 from ..plan.catalogue import Heuristic, first_line, heuristic_named
 from ..suite.suite_file import Suite
@@ -182,12 +181,11 @@ class _Table:
         cls, suite: Suite, size: tuple[int, int], names: Sequence[str], at: Limit, guide: str, done: Callable[[], None]
     ) -> _Table:
         """Compute the values of features; `done` is called after each."""
-        leader = get(guide)
-        defaults = np.array([parameter.default for parameter in parameters_of(leader)], np.float64)
-        compared = compare_moves(suite, at, compile_heuristic(leader, size), defaults)
+        leader = compile_heuristic(get(guide), size)
+        compared = compare_moves(suite, at, leader, leader.parameters)
         rows = []
         for name in names:
-            rows.append(_values(name, compared, size))
+            rows.append(evaluate_all(compile_heuristic(_function(name), size), compared.leaves))
             done()
         values = np.array(rows)
         return cls(compared, values, compared.differences(values), compared.orbits % 2 == 0)
@@ -212,12 +210,6 @@ class _Table:
         weights = self.compared.weights[~self.fits]
         logits = self.fitted(feature_indices, self.fits) @ self.differences[feature_indices][:, ~self.fits]
         return float(weights @ np.logaddexp(0.0, -logits) / weights.sum())
-
-
-def _values(name: str, compared: Comparisons, size: tuple[int, int]) -> Floats:
-    function = _function(name)
-    defaults = np.array([parameter.default for parameter in parameters_of(function)], np.float64)
-    return evaluate_all(compile_heuristic(function, size), compared.leaves, defaults)
 
 
 def _steps(

@@ -44,19 +44,20 @@ class EvaluationBatch:
 
 
 def evaluate_all(
-    heuristic: CompiledHeuristic, asking: EvaluationBatch, parameters: NDArray[np.float64]
+    heuristic: CompiledHeuristic, asking: EvaluationBatch, parameters: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """Return the heuristic's values, float64[n].
 
     Args:
-        parameters: float64, in the order of `parameters_of`.
+        parameters: float64, in the order of `parameters_of`; by default those of the heuristic.
 
     Raises:
         ArithmeticError: the heuristic raised an exception at one of the positions.
     """
     from ..compiling.specialise import native_function
 
-    values, parameters = np.empty(len(asking)), np.ascontiguousarray(parameters, np.float64)
+    given = heuristic.parameters if parameters is None else parameters
+    values, parameters = np.empty(len(asking)), np.ascontiguousarray(given, np.float64)
     call = native_function("values", heuristic.score, *parse_size(asking.size)).call
     failure = "the heuristic raises an exception at one of the positions"
     numbers = workspaces.address_of(parameters)
