@@ -247,7 +247,7 @@ def sweep(
     """Play every combination of parameter values against one opponent on shared openings.
 
     Args:
-        over: option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000.
+        over: what to vary: option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000.
         opponent: opponent; by default the agent unchanged.
         limit: limit of agents without one, nodes=1000 by default; not with a limit that is swept.
         pairs: openings, each played twice.

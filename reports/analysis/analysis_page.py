@@ -42,17 +42,19 @@ def verdict_table(analysis: Analysis) -> Section:
     rows = tuple(_verdict_row(analysis, name) for name in analysis.ranked)
     compared = [comparison for name in analysis.trials if (comparison := analysis.comparison(name, "nodes"))]
     if not compared:
-        return Section("verdicts", "", rows)
+        return Section("verdicts", "The functions", rows)
     first, together, adjusted = compared[0], "", ""
     if first.family > 1:
         together = f": all {first.family}, at equal nodes and at equal cost, hold together"
         adjusted = f", adjusted for {first.family} comparisons"
-    notes = [
+    notes = (
         f"Difference: win rate minus {first.baseline}'s against the same opponents, in percentage points, with the "
         f"range that the games support ({interval_name(first)} interval{together}).",
         f"p: how often luck alone would make such a difference{adjusted}; below 0.05 is significant.",
-    ]
-    return Section("verdicts", "", rows, (*notes, *evidence_sentences(compared), *_control_words(analysis)))
+        *evidence_sentences(compared),
+        *_control_words(analysis),
+    )
+    return Section("verdicts", "The functions", rows, notes)
 
 
 def _verdict_row(analysis: Analysis, name: str) -> dict[str, Any]:
@@ -92,7 +94,7 @@ def cost_table(analysis: Analysis) -> Section:
         if (trial := analysis.trials[name]).python_cost is not None
     )
     if not rows:
-        return Section("costs", "", ())
+        return Section("costs", "What a node costs", ())
     reference = {
         "function": f"{BASELINE} (ID_Improved)",
         "cost compiled": Ratio(1),
@@ -100,7 +102,7 @@ def cost_table(analysis: Analysis) -> Section:
         "nodes in 150 ms of Python": two_digits(_COURSE_LIMIT / fastest),
     }
     note = "Cost: processor time of a node. The games at equal cost go by the compiled one."
-    return Section("costs", "", (reference, *rows), (note,))
+    return Section("costs", "What a node costs", (reference, *rows), (note,))
 
 
 def _times(cost: Cost | str | None) -> Ratio | None:
@@ -115,8 +117,9 @@ def _nodes_in_time(cost: Cost | str | None, baseline: float) -> int | None:
 def opponents_table(analysis: Analysis) -> Section:
     """Return one row per opponent: the win rates of the baseline and of each function against it."""
     compared = [found for name in analysis.ranked if (found := analysis.comparison(name, "nodes"))]
+    title = "Win rate against each opponent"
     if not compared:
-        return Section("opponents", "", ())
+        return Section("opponents", title, ())
     effects = [{effect.opponent: effect for effect in comparison.effects} for comparison in compared]
     names = analysis.runs["nodes"].in_order(effects[0])
     rows: list[dict[str, Any]] = [
@@ -138,7 +141,7 @@ def opponents_table(analysis: Analysis) -> Section:
     if any(duels.values()):
         direct = {name: Share(duel.rate.estimate) if duel else None for name, duel in duels.items()}
         rows.append({"win rate against": f"{compared[0].baseline}, head to head", compared[0].baseline: None, **direct})
-    return Section("opponents", "", tuple(rows), (note,), verbatim=True)
+    return Section("opponents", title, tuple(rows), (note,), verbatim=True)
 
 
 _GAP = "   "
@@ -158,8 +161,7 @@ def analysis_text(analysis: Analysis) -> str:
     width = min(terminal_width(), _FULL_WIDTH) if not is_terminal() else terminal_width()
     blocks = [wrapped(heading(analysis), width)]
     blocks += [wrapped(f"{name} {sentence}", width) for name, sentence in verdict_lines(analysis)]
-    tables = [verdict_table(analysis), opponents_table(analysis), cost_table(analysis)]
-    blocks += [_table_text(table, width) for table in tables if table.rows]
+    blocks += [_table_text(table, width) for table in _sections(analysis)]
     if shown := _boards(analysis, width):
         blocks.append(shown)
     if steps := next_steps(analysis):
@@ -168,7 +170,8 @@ def analysis_text(analysis: Analysis) -> str:
 
 
 def _table_text(table: Section, width: int) -> str:
-    return "\n".join([render_sections([replace(table, notes=())], "table"), *(wrapped(n, width) for n in table.notes)])
+    plain = render_sections([replace(table, title="", notes=())], "table")
+    return "\n".join([plain, *(wrapped(note, width) for note in table.notes)])
 
 
 def heading(analysis: Analysis) -> str:
@@ -274,12 +277,8 @@ def forests(analysis: Analysis) -> list[RowChart]:
 
 
 def _sections(analysis: Analysis) -> list[Section]:
-    titled = [
-        replace(verdict_table(analysis), title="The functions"),
-        replace(opponents_table(analysis), title="Win rate against each opponent"),
-        replace(cost_table(analysis), title="What a node costs"),
-    ]
-    return [section for section in titled if section.rows]
+    tables = verdict_table(analysis), opponents_table(analysis), cost_table(analysis)
+    return [table for table in tables if table.rows]
 
 
 def _method(analysis: Analysis) -> str:
