@@ -133,11 +133,11 @@ READING = (
 NAMES = {
     "result": ("Result",),
     "experiments.suite.screen_agents": ("Screened",),
-    "commands.discovery": ("Discovery",),
     "commands.evaluation": ("Evaluation", "evaluate"),
     "commands.research": ("Research",),
     "commands.tournaments": ("Settings", "compare"),
-    "commands.tuning": ("Fitted", "Tuned"),
+    "reports.studies.discovery": ("Discovery",),
+    "reports.studies.tuning": ("Fitted", "Tuned"),
     "positions": (
         *("SolvedMoves", "VectorGames", "agent_policy", "best_moves"),
         *("evaluate_positions", "exact", "move_values", "solve_moves"),

@@ -21,7 +21,7 @@ from knights_isolation.experiments.discovery.programs import Program, Shape, Ter
 from knights_isolation.experiments.inference.cluster_intervals import Interval
 from knights_isolation.isolation.compiling.compile_heuristic import sample_positions
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.reports.studies.discovery import Verdict, strength_chart, write_discovery_page
+from knights_isolation.reports.studies.discovery import Discovery, Verdict, strength_chart, write_discovery_page
 
 
 def programs(count: int) -> list[Program]:
@@ -146,7 +146,7 @@ def test_the_page_of_a_search_shows_what_it_has_found_before_there_is_a_verdict(
     campaign = Campaign(growth=[Growth(1, 30.0, 320, 0.8, 0.7), Growth(2, 60.0, 640, 0.85, 0.815)])
     for number, program in enumerate(programs(6)):
         campaign.archive.add(Found(program, 9.0 + 4 * number, 0.8 + number / 100, 0.7 + number / 100, 40))
-    page = write_discovery_page(campaign, tmp_path, "6x6").read_text()
+    page = write_discovery_page(Discovery(campaign), tmp_path, "6x6").read_text()
     assert "The search goes on." in page
     assert "640 candidates in 1.0 processor minutes" in page
     assert "In validation 70.0 % of wins kept became 81.5 %" in page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,32 +18,12 @@ from .tournaments import match
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.discovery.campaign import Campaign
-    from knights_isolation.experiments.discovery.finals import Finalist, Headroom, Strength
-    from knights_isolation.reports.studies.discovery import Verdict
+    from knights_isolation.reports.studies.discovery import Discovery, Verdict
 
 _BASELINE = "ID:improved"
 _SECONDS_OF_A_PAGE = 10.0
 """Between two pages of a search that goes on."""
 Opponent = Annotated[Agent, About(help="A search by a heuristic, to be beaten at equal cost.")]
-
-
-@dataclass(frozen=True)
-class Discovery:
-    """What a campaign found.
-
-    Attributes:
-        finalists: its best programs as files, the champion first.
-        verdicts: what the champion achieved on held-out openings and positions.
-        headroom: what there is to gain against the opponent.
-        strengths: what the best program so far won, by the processor time of the search.
-        campaign: the archive, and how it grew.
-    """
-
-    finalists: tuple[Finalist, ...]
-    verdicts: tuple[Verdict, ...]
-    headroom: Headroom
-    strengths: tuple[Strength, ...]
-    campaign: Campaign
 
 
 @command("tables", "plot")
@@ -80,10 +60,8 @@ def discover(
         ChildProcessError: a process of the search died.
     """
     from knights_isolation.experiments.discovery import finals
-    from knights_isolation.experiments.discovery.finals import measure_strength
     from knights_isolation.experiments.record.run_directory import HOME
     from knights_isolation.reports.studies import discovery as words
-    from knights_isolation.reports.studies.discovery import write_discovery_page
 
     opponent = agent_spec(against)
     finals.check_opponent(opponent, board)
@@ -95,20 +73,17 @@ def discover(
         headroom = finals.measure_headroom(opponent, board, seed, jobs)
         evidence = [*map(words.evidence_sentence, verdicts), *words.headroom_sentences(headroom, opponent)]
         finals.write_found(held[0].found, held[0].file, evidence)
-        strengths = tuple(measure_strength(campaign, opponent, board, folder, seed, jobs))
-        write_discovery_page(campaign, folder, board, held, verdicts, strengths)
+        strengths = tuple(finals.measure_strength(campaign, opponent, board, folder, seed, jobs))
+        found = words.Discovery(campaign, tuple(held), verdicts, headroom, strengths)
+        words.write_discovery_page(found, folder, board)
     chart = words.strength_chart(strengths) or words.growth_chart(campaign)
-    return Result(
-        Discovery(tuple(held), verdicts, headroom, strengths, campaign),
-        words.discovery_sections(campaign, held, verdicts, strengths),
-        partial(drawn, chart, "One round is no curve yet."),
-    )
+    return Result(found, words.discovery_sections(found), partial(drawn, chart, "One round is no curve yet."))
 
 
 def _searched(board: str, seed: int, folder: Path, minutes: float, jobs: int, show: Callable[[str], None]) -> Campaign:
     """Search, and write the page meanwhile."""
     from knights_isolation.experiments.discovery.campaign import SearchTask, run_campaign
-    from knights_isolation.reports.studies.discovery import progress_line, write_discovery_page
+    from knights_isolation.reports.studies.discovery import Discovery, progress_line, write_discovery_page
 
     next_page = 0.0
 
@@ -116,7 +91,7 @@ def _searched(board: str, seed: int, folder: Path, minutes: float, jobs: int, sh
         nonlocal next_page
         show(progress_line(campaign))
         if time.monotonic() >= next_page:
-            write_discovery_page(campaign, folder, board)
+            write_discovery_page(Discovery(campaign), folder, board)
             next_page = time.monotonic() + _SECONDS_OF_A_PAGE
 
     return run_campaign(SearchTask(board, seed), folder / "journal.jsonl", minutes, jobs=jobs, show=after_round)

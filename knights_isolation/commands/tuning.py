@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -19,45 +18,15 @@ from ..surface import captured, counting, keeping, play_kept_run, tell
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.learn.feature_selection import Selection
-    from knights_isolation.experiments.learn.held_out import Judgement
-    from knights_isolation.experiments.learn.optuna_tuning import Sampling
-    from knights_isolation.experiments.learn.pairwise_fit import Fit
     from knights_isolation.experiments.learn.parameter_space import Space
     from knights_isolation.experiments.learn.parameter_sweep import Sweep
-    from knights_isolation.experiments.learn.spsa_tuning import Tuning
     from knights_isolation.experiments.roster import Spec
-    from knights_isolation.experiments.suite.screening import Screening
+    from knights_isolation.reports.studies.tuning import Fitted, Tuned
 
 At = Annotated[str, About(help="Limit of the search run before evaluation: depth=N or nodes=N.", metavar="LIMIT")]
 Wanted = Annotated[Sequence[str], About(metavar="PARAMETER", help="Change only this parameter.")]
 Patch = Annotated[str | Path, About(suffixes=("",), help="Write the new defaults as a patch to this file.")]
 Plies = Annotated[int, About(low=2, help="Plies of the random openings.")]
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """Fitted parameters, and the heuristic screened with the old and the new values on held-out positions.
-
-    `values` are the new values by name, and `is_better` whether they are significantly better there.
-    """
-
-    fit: Fit
-    screening: Screening
-    values: dict[str, float]
-    is_better: bool
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """Tuned parameters, and the new values judged on held-out openings; None if no value changed.
-
-    `values` are the new values of the parameters that matter, and `is_better` whether they are significantly better.
-    """
-
-    tuning: Tuning | Sampling
-    judgement: Judgement | None
-    values: dict[str, float]
-    is_better: bool
 
 
 @command("tables", "plot", tables=("alone", "chosen"))
@@ -140,8 +109,8 @@ def fit(
     from knights_isolation.experiments.suite import read_suite
     from knights_isolation.isolation.loading.load_user_code import load_heuristic
     from knights_isolation.reports.charts.study_charts import fit_chart
-    from knights_isolation.reports.studies.screening import screening_sections, verdict
-    from knights_isolation.reports.studies.tuning import fit_sections, new_agent_text
+    from knights_isolation.reports.studies.screening import screening_sections
+    from knights_isolation.reports.studies.tuning import Fitted, fit_sections, new_agent_text
 
     at_limit, screen_limit = reproducible_limit(at), parse_limit(limit)
     with captured(str(heuristic)):
@@ -153,18 +122,14 @@ def fit(
     with captured(str(heuristic)):
         held_out = read_suite(suite, "screen")
         fitted = fit_values(function, read_suite(suite, "fit"), held_out, at_limit, parameters, seed)
-        screening = screened(function, fitted.values, held_out, screen_limit)
-    if fitted.values:
-        note_screening("fit", [screening], [f"ID:{target}@{limit},{options_text(fitted.values)}"], "split screen", {})
-    is_better = verdict(screening.contenders[0][1]) == "better"
-    _write(patch, target, fitted.values, is_better)
+        result = Fitted(fitted, screened(function, fitted.values, held_out, screen_limit))
+    if spec := f"ID:{target}@{limit},{options_text(result.values)}" if result.values else "":
+        note_screening("fit", [result.screening], [spec], "split screen", {})
+    _write(patch, target, result)
     keep = "No significant improvement on held-out positions: keep the old values."
-    advice = new_agent_text(f"ID:{target}", fitted.values) if is_better else keep
-    return Result(
-        Fitted(fitted, screening, fitted.values, is_better),
-        (*fit_sections(fitted), *screening_sections(screening)[:1]),
-        partial(drawn, fit_chart(fitted)), closing=f"\n{advice}",
-    )  # fmt: skip
+    advice = new_agent_text(f"ID:{target}", result.values) if result.is_better else keep
+    sections = (*fit_sections(fitted), *screening_sections(result.screening)[:1])
+    return Result(result, sections, partial(drawn, fit_chart(fitted)), closing=f"\n{advice}")
 
 
 @command("tables", "plot", tables=("parameters", "judged"))
@@ -209,7 +174,8 @@ def tune(
     from knights_isolation.experiments.learn.optuna_tuning import tuner_named
     from knights_isolation.experiments.learn.spsa_tuning import OPENINGS, TuningTask, tunable
     from knights_isolation.experiments.learn.tuning_games import opponent_of, subject_of
-    from knights_isolation.reports.studies.tuning import new_agent_text, watching
+    from knights_isolation.reports.charts.study_charts import tuning_chart
+    from knights_isolation.reports.studies import tuning as words
 
     plan_of, tune_values = tuner_named(sampler)
     spec, bound = inputs.agent_spec(agent), parse_limit(limit)
@@ -219,14 +185,18 @@ def tune(
         space = tunable(subject, parameters, with_choices=sampler == "optuna")
     _check(patch, subject.target, space, parameters)
     with keeping("what was played" if out else "", Path(out or "")):
-        with captured(spec), watching() as show:
+        with captured(spec), words.watching() as show:
             subject, costs = _scaled_to(other, subject, board) if equal_cost else (subject, ())
             plan = plan_of(games // 2 if other else games, seed)
             question = TuningTask(subject, other, tuple(parameters), board, plies, OPENINGS, plan)
             tuning = tune_values(question, Path(out) if out else None, jobs=jobs, cluster=cluster, show=show)
         play, values = partial(play_kept_run, command="tune"), tuning.values
         judged = judge(question, values, pairs, jobs=jobs, cluster=cluster, play=play) if values else None
-    return _tuned(tuning, judged, costs, patch, subject.target, new_agent_text(spec, values, "--limit", limit))
+    result, chart = words.Tuned(tuning, judged), tuning_chart(tuning)
+    _write(patch, subject.target, result)
+    advice = words.new_agent_text(spec, values, "--limit", limit) if result.is_better else ""
+    figure = partial(drawn, chart) if chart else None
+    return Result(result, words.tuned_sections(result, costs), figure, closing=advice and f"\n{advice}")
 
 
 @command("tables", "plot")
@@ -282,22 +252,6 @@ def sweep(
     return Result(swept, (sweep_section(swept, name),), partial(drawn, response_chart(swept, name)))
 
 
-def _tuned(
-    tuning: Tuning | Sampling, judgement: Judgement | None, costs: tuple[str, ...], patch: str | Path | None,
-    target: str, advice: str,
-) -> Result[Tuned]:  # fmt: skip
-    """Return the result of a tuning, with what nodes cost, and the advice if the new values are better."""
-    from knights_isolation.reports.charts.study_charts import tuning_chart
-    from knights_isolation.reports.studies.tuning import judged_section, significant_lead, tuning_section
-
-    is_better = judgement is not None and significant_lead(judgement) > 0
-    _write(patch, target, tuning.values, is_better)
-    first, chart = tuning_section(tuning), tuning_chart(tuning)
-    sections = replace(first, notes=(*costs, *first.notes)), judged_section(tuning, judgement)
-    figure, closing = partial(drawn, chart) if chart else None, f"\n{advice}" if is_better else ""
-    return Result(Tuned(tuning, judgement, tuning.values, is_better), sections, figure, closing=closing)
-
-
 def _check(patch: str | Path | None, target: str, space: Space, wanted: Sequence[str]) -> None:
     """Check that new defaults can be written, and name the categorical parameters that keep theirs."""
     from knights_isolation.experiments.learn.defaults_patch import check_patch
@@ -312,11 +266,11 @@ def _check(patch: str | Path | None, target: str, space: Space, wanted: Sequence
         )
 
 
-def _write(patch: str | Path | None, target: str, values: Mapping[str, float], is_better: bool) -> None:
+def _write(patch: str | Path | None, target: str, result: Fitted | Tuned) -> None:
     from knights_isolation.experiments.learn.defaults_patch import write_patch
 
     if patch:
-        tell(write_patch(Path(patch), target, values, is_better))
+        tell(write_patch(Path(patch), target, result.values, result.is_better))
 
 
 def _scaled_to(opponent: Spec | None, subject: Spec, size: str) -> tuple[Spec, tuple[str, ...]]:

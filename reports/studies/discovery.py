@@ -52,14 +52,29 @@ class Verdict:
         return "better" if self.difference.estimate > 0 else "worse"
 
 
-def discovery_sections(
-    campaign: Campaign, finalists: Sequence[Finalist], verdicts: Sequence[Verdict], strengths: Sequence[Strength] = ()
-) -> tuple[Section, ...]:
+@dataclass(frozen=True)
+class Discovery:
+    """What a campaign found.
+
+    Attributes:
+        campaign: the archive, and how it grew.
+        finalists: its best programs as files, the champion first.
+        verdicts: what the champion achieved on held-out openings and positions.
+        headroom: what there is to gain against the opponent; None while it is searched.
+        strengths: what the best program so far won, by the processor time of the search.
+    """
+
+    campaign: Campaign
+    finalists: tuple[Finalist, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    headroom: Headroom | None = None
+    strengths: tuple[Strength, ...] = ()
+
+
+def discovery_sections(found: Discovery) -> tuple[Section, ...]:
     """Return the verdicts on the champion, the strength over time, the finalists, the archive, and how it grew."""
-    sections = (
-        _verdicts(finalists, verdicts), _strengths(strengths), _finalists(finalists), _archive(campaign),
-        _growth(campaign),
-    )  # fmt: skip
+    verdicts, archive = _verdicts(found.finalists, found.verdicts), _archive(found.campaign)
+    sections = (verdicts, _strengths(found.strengths), _finalists(found.finalists), archive, _growth(found.campaign))
     return tuple(section for section in sections if section.rows)
 
 
@@ -272,33 +287,22 @@ def _growth(campaign: Campaign) -> Section:
     return Section("growth", "How it grew", rows, notes)
 
 
-def write_discovery_page(
-    campaign: Campaign,
-    folder: Path,
-    size: str,
-    finalists: Sequence[Finalist] = (),
-    verdicts: Sequence[Verdict] = (),
-    strengths: Sequence[Strength] = (),
-) -> Path:
-    """Write the page of a campaign into its folder, where the lab finds it; return its path.
-
-    Args:
-        size: of the board.
-        finalists, verdicts, strengths: none while it is searched.
-    """
-    last = campaign.growth[-1] if campaign.growth else None
+def write_discovery_page(found: Discovery, folder: Path, size: str) -> Path:
+    """Write the page of a campaign on a board into its folder, where the lab finds it; return its path."""
+    growth, verdicts, champion = found.campaign.growth, found.verdicts, found.finalists[:1]
     sections = [
         replace(section, title="In figures") if section.key == "discover" else section
-        for section in discovery_sections(campaign, finalists, verdicts, strengths)
+        for section in discovery_sections(found)
     ]
+    plots = strength_chart(found.strengths), growth_chart(found.campaign), _archive_chart(found.campaign)
     page = study_page(
         f"Discovery on {size}: {folder.name}",
-        f"{last.candidates:,} candidates in {last.seconds / 60:.1f} processor minutes." if last else "",
-        verdict_title(finalists, verdicts) if verdicts else "The search goes on." if last else "",
+        f"{growth[-1].candidates:,} candidates in {growth[-1].seconds / 60:.1f} processor minutes." if growth else "",
+        verdict_title(found.finalists, verdicts) if verdicts else "The search goes on." if growth else "",
         parts_of(sections),
-        charts=[chart] if (chart := _verdict_chart(verdicts)) else [],
-        plots=[plot for plot in (strength_chart(strengths), growth_chart(campaign), _archive_chart(campaign)) if plot],
-        source=Source("The champion", finalists[0].file.read_text(encoding="utf-8")) if verdicts else None,
+        charts=[_verdict_chart(verdicts)] if verdicts else [],
+        plots=[plot for plot in plots if plot],
+        source=Source("The champion", champion[0].file.read_text(encoding="utf-8")) if verdicts else None,
     )
     write_text(folder / PAGE, page)
     return folder / PAGE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.console import Console
@@ -22,6 +23,7 @@ from knights_isolation.experiments.learn.response_surface import ALPHA
 from knights_isolation.experiments.learn.spsa_tuning import TunedParameter, Tuning, TuningProgress
 from knights_isolation.experiments.roster.function_files import is_function_file
 from knights_isolation.experiments.statistics.forfeits import forfeits_of
+from knights_isolation.experiments.suite.screening import Screening
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import range_text
 from knights_isolation.isolation.suggestions import advice, command
@@ -29,6 +31,43 @@ from knights_isolation.isolation.suggestions import advice, command
 from ..tables.costs import equal_cost_sentences
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section
+from .screening import verdict
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Fitted parameters, and the heuristic screened with the old and the new values on held-out positions."""
+
+    fit: Fit
+    screening: Screening
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The new values by name."""
+        return self.fit.values
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the new values are significantly better on held-out positions."""
+        return verdict(self.screening.contenders[0][1]) == "better"
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Tuned parameters, and the new values judged on held-out openings; None if no value changed."""
+
+    tuning: Tuning | Sampling
+    judgement: Judgement | None
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The new values of the parameters that matter, by name."""
+        return self.tuning.values
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the new values are significantly better on held-out openings."""
+        return self.judgement is not None and significant_lead(self.judgement) > 0
 
 
 def feature_sections(selection: Selection) -> tuple[Section, ...]:
@@ -157,9 +196,11 @@ def path_table(progress: TuningProgress, width: int = 40) -> Table:
     return table
 
 
-def tuning_section(tuning: Tuning | Sampling) -> Section:
-    """Return the parameters before and after."""
-    return _sampled(tuning) if isinstance(tuning, Sampling) else _tuned(tuning)
+def tuned_sections(tuned: Tuned, costs: Sequence[str] = ()) -> tuple[Section, ...]:
+    """Return the parameters before and after, first with what nodes cost, and the new values on held-out openings."""
+    tuning = tuned.tuning
+    first = _sampled(tuning) if isinstance(tuning, Sampling) else _tuned(tuning)
+    return replace(first, notes=(*costs, *first.notes)), judged_section(tuning, tuned.judgement)
 
 
 def _sampled(sampling: Sampling) -> Section:
