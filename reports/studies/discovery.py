@@ -300,7 +300,7 @@ def write_discovery_page(found: Discovery, folder: Path, size: str) -> Path:
         f"{growth[-1].candidates:,} candidates in {growth[-1].seconds / 60:.1f} processor minutes." if growth else "",
         verdict_title(found.finalists, verdicts) if verdicts else "The search goes on." if growth else "",
         parts_of(sections),
-        charts=[_verdict_chart(verdicts)] if verdicts else [],
+        charts=[chart] if (chart := _verdict_chart(verdicts)) else [],
         plots=[plot for plot in plots if plot],
         source=Source("The champion", champion[0].file.read_text(encoding="utf-8")) if verdicts else None,
     )
