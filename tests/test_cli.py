@@ -259,7 +259,7 @@ def test_accuracy_is_measured_without_a_tournament(tmp_path):
         ((), "no run in runs/"),
         (("run", "--heuristics", "null"), "either a labelled RUN or --heuristics NAMES"),
         (("nowhere",), "nowhere"),
-        (("nowhere", "--depths", "3"), "--depths requires --heuristics"),
+        (("nowhere", "--depths", "3"), "--depths: requires --heuristics"),
         (("--heuristics", "territoy"), "did you mean territory?"),
         (("--heuristics", "null", "--depths", "1,two"), "a positive whole number or several, as in 1,3,5, not 'two'"),
         (("--heuristics", "null", "--board", "2x2"), "no opening of 6 plies"),
@@ -278,9 +278,9 @@ def test_accuracy_says_what_it_cannot_measure(arguments, complaint):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--plot", "map.svg"), "--plot requires --all"),
-        (("--jobs", 2), "--jobs requires --all"),
-        (("--all", "--moves", "d3"), "--moves requires a position instead of --all"),
+        (("--out", "solved.parquet"), "--out: requires --all"),
+        (("--jobs", 2), "--jobs: requires --all"),
+        (("--all", "--moves", "d3"), "--moves: requires a position instead of --all"),
     ],
 )
 def test_solve_ignores_no_option(arguments, complaint):

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -80,13 +79,13 @@ def folder(tmp_path: Path) -> Path:
             for number, words in (
                 (signal.SIGINT, "sweep ID:mine.py:score --over option.reach=0,1 --jobs 2 --pairs 100000"),
                 (signal.SIGTERM, "fit mine.py:score"),
-                (signal.SIGTERM, "accuracy --heuristics improved --depths 5 --jobs 2 --positions 20000"),
+                (signal.SIGTERM, "perfect accuracy --heuristics improved --depths 5 --jobs 2 --positions 20000"),
                 (signal.SIGTERM, "screen ID:center --jobs 2"),
             )
         ),
         *(
             pytest.param(signal.SIGINT, words, marks=pytest.mark.exhaustive)
-            for words in ("suite build --board 5x5 --jobs 2", "solve --all --board 8x8 --jobs 2")
+            for words in ("suite build --board 5x5 --jobs 2", "perfect solve --all --board 8x8 --jobs 2")
         ),
     ],
 )
@@ -104,7 +103,7 @@ def test_a_command_says_what_it_has_kept_and_how_it_goes_on(folder: Path, number
 def test_a_request_to_end_labelling_is_answered(tmp_path: Path) -> None:
     keys = {"contenders": ["random"], "baseline": "greedy", "format": "head-to-head", "pairs": 300}
     play_tournament(load_config(None, {**keys, "out": str(tmp_path / "run")}), pools=here)
-    ended = interrupted(tmp_path, signal.SIGTERM, "label", "run", "--jobs", "2")
+    ended = interrupted(tmp_path, signal.SIGTERM, "perfect", "label", "run", "--jobs", "2")
     assert ended.returncode == 1
     assert ended.stderr.startswith("Interrupted: ")
     assert ended.stderr.endswith("with: isolation perfect label run --jobs 2\n")
@@ -248,7 +247,7 @@ def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
     outcome = SimpleNamespace(logged=2, total=2, finished=True, path=run)
     (tmp_path / "class").mkdir()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(import_module("knights_isolation.league"), "begin_league", lambda *arguments: (None, outcome))
+    monkeypatch.setattr("knights_isolation.commands.league._begun", lambda *arguments: (None, outcome))
     monkeypatch.setattr("knights_isolation.experiments.league.league_results.label_games", press)
     result = CliRunner().invoke(main, ["league", "class"])
     goes_on = f"Continue with: isolation league class --resume {run}"

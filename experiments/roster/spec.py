@@ -83,7 +83,7 @@ def split_reference(reference: str) -> tuple[str, str]:
     """
     reference = reference.removeprefix("ID:")
     path, _, name = reference.rpartition(":")
-    return (path, name) if path.endswith(".py") else (reference, "")
+    return (path, name) if name and path.endswith(".py") else (reference, "")
 
 
 def parse_limit(text: str) -> Limit:

@@ -70,14 +70,15 @@ def league(
     from knights_isolation.experiments.league.league_config import TooFewPlayersError
     from knights_isolation.isolation.rules.geometry import format_size, parse_size
 
-    folder, named = Path(submissions), run_path(resume) if resume else None
+    folder = Path(submissions)
     check_folder(folder)
     if check_only and dry_run:
         raise ValueError("--check-only and --dry-run exclude each other: use one of them")
     given = {"pairs": pairs, "limit": limit, "hard_cap": hard_cap, "board": board, "schedule": schedule}
     keys: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    if named and keys:
-        raise ValueError(f"--resume keeps the settings of {named}: omit --{next(iter(keys)).replace('_', '-')}")
+    if resume and keys:
+        raise ValueError(f"--resume keeps the settings of {resume}: omit --{next(iter(keys)).replace('_', '-')}")
+    named = run_path(resume) if resume else None
     if board:
         try:
             keys["board"] = format_size(*parse_size(board))

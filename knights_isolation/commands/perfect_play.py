@@ -198,7 +198,9 @@ def _fresh_decisions(
 ) -> tuple[DataFrame, list[str]]:
     from knights_isolation.experiments.exact.accuracy_games import described, play_and_label, shortages
 
-    chosen, failures = shipped.names() if wanted == "*" else [reference_of(name) for name in wanted], list[str]()
+    failures = list[str]()
+    named = [word.strip() for word in wanted.split(",")] if isinstance(wanted, str) else wanted
+    chosen = shipped.names() if wanted == "*" else [reference_of(name) for name in named]
     with counting("players") as show:
         frame = play_and_label(chosen, depths, positions, **where, show=show, note=failures.append)
     return frame, [*failures, described(where["size"]), *shortages(frame, positions)]

@@ -54,7 +54,7 @@ def bench() -> Result[list[dict[str, Any]]]:
 
 
 @command()
-def cache(action: Annotated[Literal["warm"], About(metavar="warm")] | None = None, *, clear: bool = False) -> str:
+def cache(action: Literal["warm"] | None = None, *, clear: bool = False) -> str:
     """Show the folder of compiled code and its size; `warm` first compiles what the default board needs.
 
     Args:
