@@ -171,8 +171,7 @@ def accuracy(
         given = {"depths": depths, "positions": positions, "board": board, "jobs": jobs, "cluster": cluster}
         if unfit := next((name for name, value in given.items() if value is not None), None):
             raise ValueError(f"{unfit}: requires --heuristics")
-        labelled = inputs.run_path(run)
-        decisions = run_decisions(labelled)
+        decisions = run_decisions(labelled := inputs.run_path(run))
         notes = [f"{decisions['game_id'].nunique():,} of {count_games(labelled):,} games are labelled."]
     else:
         where = {"size": board or "7x7", "jobs": jobs or 0, "cluster": cluster}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,9 +17,13 @@ from ..result import Result, drawn
 from ..surface import captured, counting, keeping, play_kept_run, tell
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from knights_isolation.experiments.learn.feature_selection import Selection
+    from knights_isolation.experiments.learn.optuna_tuning import Sampling
     from knights_isolation.experiments.learn.parameter_space import Space
     from knights_isolation.experiments.learn.parameter_sweep import Sweep
+    from knights_isolation.experiments.learn.spsa_tuning import Tuning
     from knights_isolation.experiments.roster import Spec
     from knights_isolation.reports.studies.tuning import Fitted, Tuned
 
@@ -174,7 +178,6 @@ def tune(
     from knights_isolation.experiments.learn.optuna_tuning import tuner_named
     from knights_isolation.experiments.learn.spsa_tuning import OPENINGS, TuningTask, tunable
     from knights_isolation.experiments.learn.tuning_games import opponent_of, subject_of
-    from knights_isolation.reports.charts.study_charts import tuning_chart
     from knights_isolation.reports.studies import tuning as words
 
     plan_of, tune_values = tuner_named(sampler)
@@ -192,11 +195,17 @@ def tune(
             tuning = tune_values(question, Path(out) if out else None, jobs=jobs, cluster=cluster, show=show)
         play, values = partial(play_kept_run, command="tune"), tuning.values
         judged = judge(question, values, pairs, jobs=jobs, cluster=cluster, play=play) if values else None
-    result, chart = words.Tuned(tuning, judged), tuning_chart(tuning)
+    result = words.Tuned(tuning, judged)
     _write(patch, subject.target, result)
-    advice = words.new_agent_text(spec, values, "--limit", limit) if result.is_better else ""
-    figure = partial(drawn, chart) if chart else None
-    return Result(result, words.tuned_sections(result, costs), figure, closing=advice and f"\n{advice}")
+    advice = f"\n{words.new_agent_text(spec, values, '--limit', limit)}" if result.is_better else ""
+    return Result(result, words.tuned_sections(result, costs), _figure(tuning), closing=advice)
+
+
+def _figure(tuning: Tuning | Sampling) -> Callable[[], Figure] | None:
+    from knights_isolation.reports.charts.study_charts import tuning_chart
+
+    chart = tuning_chart(tuning)
+    return partial(drawn, chart) if chart else None
 
 
 @command("tables", "plot")
