@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,13 +17,9 @@ from ..result import Result, drawn
 from ..surface import captured, counting, keeping, play_kept_run, tell
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from knights_isolation.experiments.learn.feature_selection import Selection
-    from knights_isolation.experiments.learn.optuna_tuning import Sampling
     from knights_isolation.experiments.learn.parameter_space import Space
     from knights_isolation.experiments.learn.parameter_sweep import Sweep
-    from knights_isolation.experiments.learn.spsa_tuning import Tuning
     from knights_isolation.experiments.roster import Spec
     from knights_isolation.reports.studies.tuning import Fitted, Tuned
 
@@ -195,17 +191,19 @@ def tune(
             tuning = tune_values(question, Path(out) if out else None, jobs=jobs, cluster=cluster, show=show)
         play, values = partial(play_kept_run, command="tune"), tuning.values
         judged = judge(question, values, pairs, jobs=jobs, cluster=cluster, play=play) if values else None
-    result = words.Tuned(tuning, judged)
-    _write(patch, subject.target, result)
-    advice = f"\n{words.new_agent_text(spec, values, '--limit', limit)}" if result.is_better else ""
-    return Result(result, words.tuned_sections(result, costs), _figure(tuning), closing=advice)
+    advice = words.new_agent_text(spec, values, "--limit", limit)
+    return _tuned(words.Tuned(tuning, judged), costs, patch, subject.target, advice)
 
 
-def _figure(tuning: Tuning | Sampling) -> Callable[[], Figure] | None:
+def _tuned(result: Tuned, costs: tuple[str, ...], patch: str | Path | None, target: str, advice: str) -> Result[Tuned]:
+    """Write the patch, and return the result with what nodes cost, and the advice if the new values are better."""
     from knights_isolation.reports.charts.study_charts import tuning_chart
+    from knights_isolation.reports.studies.tuning import tuned_sections
 
-    chart = tuning_chart(tuning)
-    return partial(drawn, chart) if chart else None
+    _write(patch, target, result)
+    chart = tuning_chart(result.tuning)
+    figure, closing = partial(drawn, chart) if chart else None, f"\n{advice}" if result.is_better else ""
+    return Result(result, tuned_sections(result, costs), figure, closing=closing)
 
 
 @command("tables", "plot")
