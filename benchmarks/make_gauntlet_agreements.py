@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 
 from knights_isolation.experiments.record.run_directory import load_run
-from knights_isolation.experiments.suite.gauntlet_agreement import FILE, Agreement, agreement_with
+from knights_isolation.experiments.suite.screening import FILE, Agreement, agreement_with
 from knights_isolation.experiments.suite.suite_file import read_suite
 from knights_isolation.isolation.files.received import write_shipped
 

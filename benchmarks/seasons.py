@@ -17,9 +17,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.inference.cluster_intervals import mean_parts
 from knights_isolation.experiments.inference.contenders.multiple_testing import flip
 from knights_isolation.experiments.inference.contenders.sample_size import openings_for_effect
+from knights_isolation.experiments.inference.intervals import mean_parts
 from knights_isolation.experiments.inference.sequential.repeated_looks import Look, pooled
 from knights_isolation.experiments.record.tries import Try
 from knights_isolation.experiments.verdicts.account import adjusted_p_values, deviate

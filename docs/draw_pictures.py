@@ -16,8 +16,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
+from knights_isolation.experiments.analysis.analyse_file import TrialConditions, play_gauntlet
 from knights_isolation.experiments.analysis.file_contents import read_file
-from knights_isolation.experiments.analysis.gauntlets import TrialConditions, play_gauntlet
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.verdicts.contender_verdicts import judge

@@ -28,7 +28,7 @@ from knights_isolation.experiments.inference.contenders.baseline_comparison impo
 from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
 from knights_isolation.experiments.published.published_claims import Claim, PublishedAnalysis, analyse_file
 from knights_isolation.experiments.record.run_directory import is_finished, is_run
-from knights_isolation.experiments.statistics.agent_costs import relative_costs
+from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.reports import write_report
 from knights_isolation.reports.charts.line_plots import limits_chart
 from knights_isolation.reports.plots.draw_chart import draw_chart

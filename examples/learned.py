@@ -21,11 +21,17 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from knights_isolation import heuristics
 from knights_isolation.experiments import judge as judge_run
 from knights_isolation.experiments import parse_agent, read_games, read_suite
-from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.inference.intervals import Interval
 from knights_isolation.experiments.learn.feature_selection import Selection, select_features
-from knights_isolation.experiments.learn.held_out import Judgement, judge
-from knights_isolation.experiments.learn.spsa import plan_of
-from knights_isolation.experiments.learn.spsa_tuning import OPENINGS, Tuning, TuningTask, tune
+from knights_isolation.experiments.learn.spsa_tuning import (
+    OPENINGS,
+    Judgement,
+    Tuning,
+    TuningTask,
+    judge,
+    plan_of,
+    tune,
+)
 from knights_isolation.experiments.learn.tuning_games import subject_of
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
 from knights_isolation.experiments.suite.agent_answers import collect_answers

@@ -20,18 +20,21 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import pearsonr, spearmanr
 
 from knights_isolation.experiments import RunResults, Verdicts, judge, parse_agent, read_suite
-from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.inference.intervals import Interval
 from knights_isolation.experiments.record import log
 from knights_isolation.experiments.roster import parse_limit
 from knights_isolation.experiments.suite import Suite, shipped_suites
 from knights_isolation.experiments.suite.agent_answers import AgentAnswers, ask, collect_answers
-from knights_isolation.experiments.suite.gauntlet_agreement import (
+from knights_isolation.experiments.suite.screening import (
     Agreement,
+    Screening,
     agreement_with,
+    answer_values,
     known_agreements,
+    score,
+    screen,
     win_rates,
 )
-from knights_isolation.experiments.suite.screening import Screening, answer_values, score, screen
 from knights_isolation.reports.studies.screening import verdict
 from knights_isolation.reports.text.cell_values import Points, Share, pluralise
 

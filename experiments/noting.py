@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .inference.cluster_intervals import Interval
 from .inference.contenders.head_to_head import HeadToHead
+from .inference.intervals import Interval
 from .record.run_directory import HOME
 from .record.tries import Try, add_tries, code_of, held_out_positions, is_kept, keep_source, known_tries, named_settings
-from .statistics.agent_costs import relative_costs
+from .statistics.agent_results import relative_costs
 from .statistics.run_results import RunResults, load_findings
 from .verdicts.account import adjusted_p_values, claim_of, look_of
 from .verdicts.contender_verdicts import judge

@@ -26,7 +26,7 @@ from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.play import parallel_map
 from knights_isolation.experiments.play.cluster import daemons
 from knights_isolation.experiments.play.runner import RunOutcome
-from knights_isolation.experiments.suite import Suite, build_suite, position_sources, read_suite
+from knights_isolation.experiments.suite import Suite, build_suite, read_suite
 from knights_isolation.isolation.checks import engine_checks
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.processes import child
@@ -177,14 +177,14 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(run_progress, "play_tournament", play_small)
     patch.setattr("knights_isolation.experiments.play.runner.play_tournament", play_small)
     for name in ("MOST_PAIRS", "PYTHON_PAIRS", "PLAYER_PAIRS"):
-        patch.setattr(f"knights_isolation.experiments.analysis.gauntlets.{name}", 1)
+        patch.setattr(f"knights_isolation.experiments.analysis.analyse_file.{name}", 1)
     patch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=20, python_pairs=1))
     patch.setattr(league_config, "CLASSIC_OPPONENTS", ("random",))
     patch.setattr(entries, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
     patch.setattr("knights_isolation.experiments.suite.read_suite", few_positions)
     patch.setattr(quick_trial, "read_suite", few_positions)
-    patch.setattr(position_sources, "SOURCES", (position_sources.PositionSource("mine", ("greedy", "random")),))
-    patch.setattr(position_sources, "FIELD", ("greedy",))
+    patch.setattr(build_suite, "SOURCES", (build_suite.PositionSource("mine", ("greedy", "random")),))
+    patch.setattr(build_suite, "FIELD", ("greedy",))
     patch.setattr(build_suite, "GAMES", 2)
     patch.setattr("knights_isolation.experiments.discovery.campaign.CLIMBS", 2)
     patch.setattr("knights_isolation.experiments.discovery.climbing.CANDIDATES", 2)

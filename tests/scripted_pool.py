@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from knights_isolation.experiments.plan.schedule import Ids
-from knights_isolation.experiments.play.pools.crash_markers import Suspect
-from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, Suspect, Task
 from knights_isolation.experiments.play.pools.here_pool import HerePool
 from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
 

@@ -20,7 +20,14 @@ from played_games import random_record, write_run
 from cli import main
 from knights_isolation import heuristics
 from knights_isolation.experiments.exact import accuracy_games
-from knights_isolation.experiments.exact.accuracy import accuracies, is_eligible, run_decisions
+from knights_isolation.experiments.exact.accuracy import (
+    accuracies,
+    is_eligible,
+    knows_winners,
+    opening_winners,
+    run_decisions,
+    split_by_theory,
+)
 from knights_isolation.experiments.exact.accuracy_games import (
     FIELD,
     OPENING_PLIES,
@@ -29,9 +36,8 @@ from knights_isolation.experiments.exact.accuracy_games import (
     shortages,
 )
 from knights_isolation.experiments.exact.labels import label_run, read_labels
-from knights_isolation.experiments.exact.theoretical_results import knows_winners, opening_winners, split_by_theory
 from knights_isolation.experiments.exchange.saved_games import append_game
-from knights_isolation.experiments.inference.cluster_intervals import rate_interval
+from knights_isolation.experiments.inference.intervals import rate_interval
 from knights_isolation.experiments.plan.openings import random_openings
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.roster import parse_agent
@@ -298,7 +304,7 @@ def test_games_lost_by_failing_are_told_and_a_player_that_mostly_fails_is_left_o
 
 @pytest.mark.slow
 def test_failures_stand_first_below_the_table(failing):
-    asked = ["perfect", "accuracy", "--heuristics", f"{failing}:never,null", "--depths", "1", "--positions", "5"]
+    asked = ["accuracy", "--heuristics", f"{failing}:never,null", "--depths", "1", "--positions", "5"]
     result = CliRunner().invoke(main, [*asked, "--board", "5x5", "--jobs", "1", "--format", "markdown"])
     assert result.exit_code == 0
     below = result.stdout.rpartition("|\n")[2].strip()

@@ -12,9 +12,8 @@ from documented_commands import few_positions
 from scripted_pool import here
 
 from cli import main
-from knights_isolation.experiments.analysis.analyse_file import analyse
+from knights_isolation.experiments.analysis.analyse_file import TrialConditions, analyse, play_gauntlet
 from knights_isolation.experiments.analysis.file_contents import read_file
-from knights_isolation.experiments.analysis.gauntlets import TrialConditions, play_gauntlet
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record.log import count_games
 from knights_isolation.isolation.checks.agent_checks import check_values
@@ -56,8 +55,8 @@ def analysed(tmp_path_factory: pytest.TempPathFactory, two_rounds: None) -> tupl
         patch.setattr("knights_isolation.experiments.play.runner.play_tournament", partial(play_tournament, pools=here))
         patch.setattr("knights_isolation.experiments.analysis.quick_trial.PAIRS", 20)
         patch.setattr("knights_isolation.experiments.analysis.quick_trial.read_suite", few_positions)
-        patch.setattr("knights_isolation.experiments.analysis.gauntlets.PYTHON_PAIRS", 1)
-        patch.setattr("knights_isolation.experiments.analysis.gauntlets.PLAYER_PAIRS", 1)
+        patch.setattr("knights_isolation.experiments.analysis.analyse_file.PYTHON_PAIRS", 1)
+        patch.setattr("knights_isolation.experiments.analysis.analyse_file.PLAYER_PAIRS", 1)
         (folder / "game_agent.py").write_text(SOURCE)
         result = CliRunner().invoke(
             main, ["analyse", "game_agent.py", *FAST, "--html", "page.html", "--markdown", "page.md"]

@@ -12,8 +12,13 @@ import pytest
 
 from knights_isolation.experiments.discovery.campaign import SearchTask, run_campaign
 from knights_isolation.experiments.learn.tuning_games import BatchResult, Journal
-from knights_isolation.experiments.record.checked_json import DamagedFileError
-from knights_isolation.experiments.record.checked_lines import append_lines, inspect_lines, open_journal, read_lines
+from knights_isolation.experiments.record.checked_lines import (
+    DamagedFileError,
+    append_lines,
+    inspect_lines,
+    open_journal,
+    read_lines,
+)
 from knights_isolation.experiments.record.tries import LOG, SETTING, Try, add_tries, read_tries
 
 FIRST = Try("screen", "Ä", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)

@@ -26,8 +26,7 @@ from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.roster import named, parse_spec
 from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.agent_answers import collect_answers
-from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
-from knights_isolation.experiments.suite.position_sources import PositionSource
+from knights_isolation.experiments.suite.build_suite import PositionSource, Recipe, build_suite
 from knights_isolation.isolation import Limit
 
 DEADLY = """
@@ -297,7 +296,7 @@ def test_a_run_goes_on_when_its_scheduler_is_there_again(tmp_path: Path, monkeyp
             made.scheduler.kill()
             made.scheduler.wait()
             wait_for(lambda: (tmp_path / "log").read_text().count("Lost the scheduler") == 2)
-            made.scheduler = started(tmp_path, "cluster", "start", "--port", port, "--scheduler-file", str(made.file))
+            made.scheduler = started(tmp_path, "scheduler", "--port", port, "--scheduler-file", str(made.file))
 
         act, notes = while_playing(int, int, restart), set()
 

@@ -21,19 +21,12 @@ from click.testing import CliRunner
 from cli import main
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
-from knights_isolation.experiments.play.cluster import (
-    cluster_address,
-    daemons,
-    dispatcher,
-    file_transfer,
-    remote_worker,
-)
+from knights_isolation.experiments.play.cluster import cluster_access, daemons, dispatcher, remote_worker
 from knights_isolation.experiments.play.cluster.dask_pool import DaskPool
 from knights_isolation.experiments.play.cluster.remote_worker import MachineInfo
-from knights_isolation.experiments.play.pools.batch_feed import BatchPace
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
 from knights_isolation.experiments.play.pools.loky_pool import LokyPool
-from knights_isolation.experiments.play.pools.pool import Event, Finished, Fleet, Machine, UnreachableError
+from knights_isolation.experiments.play.pools.pool import BatchPace, Event, Finished, Fleet, Machine, UnreachableError
 from knights_isolation.experiments.play.runner import _fleet_notes
 from knights_isolation.experiments.record.finished_games import GameEndings, LogPart
 from knights_isolation.isolation.compiling import code_cache
@@ -48,7 +41,7 @@ def test_a_cluster_is_named_by_an_address_or_by_a_scheduler_file(tmp_path: Path)
     file = tmp_path / "s.json"
     file.write_text(json.dumps({"type": "Scheduler", "address": "tls://10.0.0.1:8786"}))
     texts = ("tcp://lab:8786", "tls://lab:8786", "lab:8786", str(file))
-    result = [cluster_address.scheduler_address(text) for text in texts]
+    result = [cluster_access.scheduler_address(text) for text in texts]
     assert result == ["tcp://lab:8786", "tls://lab:8786", "tcp://lab:8786", "tls://10.0.0.1:8786"]
 
 
@@ -68,16 +61,16 @@ def test_what_names_no_cluster_is_refused(
     Path("list.json").write_text("[]")
     Path("text.json").write_text("tcp")
     with pytest.raises(ValueError, match=message):
-        cluster_address.scheduler_address(text)
+        cluster_access.scheduler_address(text)
 
 
 def test_the_environment_counts_where_nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cluster_address.ENVIRONMENT_VARIABLE, "tcp://lab:8786")
-    assert cluster_address.chosen(None, 0) == "tcp://lab:8786"
-    assert cluster_address.chosen("other:1", 0) == "other:1"
-    assert cluster_address.chosen(None, 2) is None
-    monkeypatch.delenv(cluster_address.ENVIRONMENT_VARIABLE)
-    assert cluster_address.chosen(None, 0) is None
+    monkeypatch.setenv(cluster_access.ENVIRONMENT_VARIABLE, "tcp://lab:8786")
+    assert cluster_access.chosen(None, 0) == "tcp://lab:8786"
+    assert cluster_access.chosen("other:1", 0) == "other:1"
+    assert cluster_access.chosen(None, 2) is None
+    monkeypatch.delenv(cluster_access.ENVIRONMENT_VARIABLE)
+    assert cluster_access.chosen(None, 0) is None
 
 
 @pytest.mark.parametrize(
@@ -88,14 +81,14 @@ def test_the_environment_counts_where_nothing_else_is_said(monkeypatch: pytest.M
     ],
 )
 def test_addresses_that_others_can_reach_unasked_are_warned_of(address: str, is_warned_of: bool) -> None:
-    assert bool(cluster_address.exposure(address)) == is_warned_of
+    assert bool(cluster_access.exposure(address)) == is_warned_of
 
 
 def test_tls_without_certificates_says_what_to_set() -> None:
     prefix = "DASK_DISTRIBUTED__COMM__TLS__CLIENT__"
     text = f"tls://lab:8786 needs certificates: set {prefix}CERT, {prefix}KEY, or"
     with dask.config.set({"distributed.comm.tls.ca-file": "ca.pem"}), pytest.raises(ValueError, match=text):
-        cluster_address.check_certificates("tls://lab:8786")
+        cluster_access.check_certificates("tls://lab:8786")
 
 
 # The command line
@@ -110,7 +103,7 @@ def test_without_dask_a_line_says_what_to_install(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cluster_address, "find_spec", lambda name: None)
+    monkeypatch.setattr(cluster_access, "find_spec", lambda name: None)
     result = CliRunner().invoke(main, words)
     assert (result.exit_code, result.output) == (
         2,
@@ -170,26 +163,26 @@ def test_a_file_and_its_siblings_arrive_where_they_are_not(
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path / "cache")
     keys = {"format": "head-to-head", "contenders": [f"Mine=AB:{user}:score@depth=1"], "baseline": "random", "pairs": 2}
     task = task_of(make_plan(load_config(None, keys)))
-    bundle = file_transfer.bundle_of(task)
-    assert file_transfer.unpack_task(bundle) == task
+    bundle = cluster_access.bundle_of(task)
+    assert cluster_access.unpack_task(bundle) == task
     user.parent.rename(tmp_path / "elsewhere")
-    arrived = file_transfer.unpack_task(bundle)
+    arrived = cluster_access.unpack_task(bundle)
     position = tmp_path / "cache" / "files" / content_hash(tmp_path / "elsewhere" / "my.py") / "my.py"
     assert arrived == replace(task, specs=(task.specs[0], f"Mine=AB:{position}:score@depth=1"))
     assert GameWorker(arrived).play_batch(np.array([0, 1]), interpreted=True).played.ids.tolist() == [0, 1]
-    assert file_transfer.users_in(arrived.specs) == {1}
+    assert cluster_access.users_in(arrived.specs) == {1}
 
 
 def test_a_file_that_is_another_one_over_there_is_not_taken(
     user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path / "cache")
-    (file,) = file_transfer.files_of([f"AB:{user}:score"])
+    (file,) = cluster_access.files_of([f"AB:{user}:score"])
     (user.parent / "parts" / "deep.py").write_text("WEIGHT = 3.0\n")
-    position = file_transfer.install_file(file)
+    position = cluster_access.install_file(file)
     assert content_hash(position) == file.content != content_hash(user)
     position.write_text("damaged")
-    assert content_hash(file_transfer.install_file(file)) == file.content
+    assert content_hash(cluster_access.install_file(file)) == file.content
 
 
 # Who may play
@@ -339,7 +332,7 @@ def at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     task = task_of(make_plan(load_config(None, keys)))
     dask_worker = SimpleNamespace(state=SimpleNamespace(nthreads=1))
     monkeypatch.setattr(remote_worker, "_jobs", 1)
-    remote_worker.receive("task", file_transfer.bundle_of(task))
+    remote_worker.receive("task", cluster_access.bundle_of(task))
 
     def interrupted_when(condition: Callable[[], bool]) -> None:
         monkeypatch.setattr(remote_worker, "_interruption", lambda key: (dask_worker, condition))

@@ -9,10 +9,9 @@ import pytest
 from invented_runs import Invented
 from scipy.stats import norm, t
 
-from knights_isolation.experiments.inference.cluster_intervals import student_tail
 from knights_isolation.experiments.inference.contenders.multiple_testing import holm
-from knights_isolation.experiments.inference.elo import elo_from_score, score_from_elo
-from knights_isolation.experiments.learn.spsa import SpsaPlan, moved, plan_of, width
+from knights_isolation.experiments.inference.intervals import elo_from_score, score_from_elo, student_tail
+from knights_isolation.experiments.learn.spsa_tuning import SpsaPlan, moved, plan_of, width
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play import game_recorder

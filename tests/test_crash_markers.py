@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from knights_isolation.experiments.play.pools.crash_markers import (
+from knights_isolation.experiments.play.pools.game_worker import (
     Markers,
     Suspect,
     create_markers,
@@ -70,7 +70,7 @@ def test_what_a_process_marks_is_read_by_others_and_outlives_it(tmp_path: Path) 
     assert not markers.any()
     code = (
         "import os, sys; from pathlib import Path\n"
-        "from knights_isolation.experiments.play.pools.crash_markers import open_markers\n"
+        "from knights_isolation.experiments.play.pools.game_worker import open_markers\n"
         "open_markers(Path(sys.argv[1]), 3)[1] = (os.getpid(), 7, 1, 5, 9); os.kill(os.getpid(), 9)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(path)])

@@ -10,8 +10,7 @@ from click.testing import CliRunner
 
 from cli import main
 from knights_isolation import heuristics
-from knights_isolation.experiments.exact.data_card import SPLITS, DatasetRecipe
-from knights_isolation.experiments.exact.dataset import write_dataset
+from knights_isolation.experiments.exact.dataset import SPLITS, DatasetRecipe, write_dataset
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.exact.solver import SearchBudget, move_results

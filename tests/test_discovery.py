@@ -11,14 +11,25 @@ import knights_isolation as ki
 from knights_isolation.command_line.main import main
 from knights_isolation.experiments.discovery import finals
 from knights_isolation.experiments.discovery.campaign import CLIMBS, Campaign, Growth, SearchTask, run_campaign
-from knights_isolation.experiments.discovery.climbing import random_shape, reweighted, with_room
+from knights_isolation.experiments.discovery.climbing import _fit, random_shape, ranking_of, reweighted, with_room
 from knights_isolation.experiments.discovery.finals import Strength, best_by_minutes
-from knights_isolation.experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
-from knights_isolation.experiments.discovery.kept_wins import Found, parts_of
-from knights_isolation.experiments.discovery.move_ranking import _fit, ranking_of
-from knights_isolation.experiments.discovery.printing import estimated_cost, to_python
-from knights_isolation.experiments.discovery.programs import Program, Shape, Term, from_json, tidy, to_json
-from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.discovery.kept_wins import (
+    Found,
+    compiled_interpreter,
+    parameters_of_program,
+    parts_of,
+)
+from knights_isolation.experiments.discovery.programs import (
+    Program,
+    Shape,
+    Term,
+    estimated_cost,
+    from_json,
+    tidy,
+    to_json,
+    to_python,
+)
+from knights_isolation.experiments.inference.intervals import Interval
 from knights_isolation.isolation.compiling.compile_heuristic import sample_positions
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.reports.studies.discovery import Discovery, Verdict, strength_chart, write_discovery_page

@@ -17,8 +17,8 @@ from every_command import EVERY, NAMED
 from sampling import sampled
 
 from cli import main
+from knights_isolation.experiments.analysis.analyse_file import play_gauntlet
 from knights_isolation.experiments.analysis.file_contents import FileContents
-from knights_isolation.experiments.analysis.gauntlets import play_gauntlet
 from knights_isolation.experiments.statistics.run_results import RunResults
 
 ROOT = Path(__file__).parent.parent

@@ -21,7 +21,7 @@ from knights_isolation.experiments.plan.openings import file_openings
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record.log import SCHEMA, read_games
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.frames import standings_frame
+from knights_isolation.experiments.verdicts.contender_verdicts import standings_frame
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.games.pgn import read_pgn, write_pgn
 

@@ -11,25 +11,25 @@ from hypothesis import strategies as st
 from paired import pairs_in
 from scipy.stats import binomtest, f, norm, spearmanr, t
 
-from knights_isolation.experiments.inference.cluster_intervals import (
-    Interval,
-    mean_parts,
-    rate_interval,
-    stretch,
-)
 from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison, compare
 from knights_isolation.experiments.inference.contenders.comparison_family import compare_all
 from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead, compare_directly
-from knights_isolation.experiments.inference.contenders.multiple_testing import flip, step_down
-from knights_isolation.experiments.inference.contenders.permutation_tests import score_flip_test
+from knights_isolation.experiments.inference.contenders.multiple_testing import flip, score_flip_test, step_down
 from knights_isolation.experiments.inference.contenders.sample_size import (
     detectable_effect,
     openings_after_pilot,
     pairs_after_pilot,
     power_over_every_opponent,
 )
-from knights_isolation.experiments.inference.pair_intervals import PairCounts, pair_interval
-from knights_isolation.experiments.inference.standings import matchups, splits, standings
+from knights_isolation.experiments.inference.game_pairs import matchups, splits, standings
+from knights_isolation.experiments.inference.intervals import (
+    Interval,
+    PairCounts,
+    mean_parts,
+    pair_interval,
+    rate_interval,
+    stretch,
+)
 
 
 def games_of(results, openings=None):

@@ -5,9 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from knights_isolation.experiments.inference.sequential.confidence_sequence import capital_above, confidence_sequence
-from knights_isolation.experiments.inference.sequential.elimination import elimination_times, gap_to_leader
-from knights_isolation.experiments.play.pools.batch_feed import checkpoints
+from knights_isolation.experiments.inference.sequential.confidence_sequence import (
+    capital_above,
+    confidence_sequence,
+    elimination_times,
+    gap_to_leader,
+)
+from knights_isolation.experiments.play.pools.pool import checkpoints
 
 
 def shares_of(rates, openings, rng, games=4, decided=0.6):

@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
-from knights_isolation.experiments.inference.pair_intervals import (
+from knights_isolation.experiments.inference.intervals import (
     METHODS,
     PairCounts,
     agresti_coull_ends,
+    clopper_pearson,
     count_pairs,
     pair_interval,
+    wilson,
 )
-from knights_isolation.experiments.inference.proportions import clopper_pearson, wilson
 
 SHARES = [0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 1]
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from knights_isolation.experiments.inference.contenders.multiple_testing import holm
-from knights_isolation.experiments.inference.contenders.permutation_tests import score_flip_test
+from knights_isolation.experiments.inference.contenders.multiple_testing import holm, score_flip_test
 from knights_isolation.experiments.inference.contenders.sample_size import (
     least_variance,
     openings_for_effect,
@@ -17,8 +16,7 @@ from knights_isolation.experiments.inference.contenders.sample_size import (
     pairs_for_effect,
     sprt_plan,
 )
-from knights_isolation.experiments.inference.elo import score_from_elo
-from knights_isolation.experiments.inference.pair_intervals import PairCounts
+from knights_isolation.experiments.inference.intervals import PairCounts, score_from_elo
 from knights_isolation.experiments.inference.sequential.sprt import Sprt, sprt_path
 
 

@@ -9,13 +9,8 @@ from paired import pairs_in
 from scipy.special import expit
 
 from knights_isolation.experiments.inference import bradley_terry as ratings_module
-from knights_isolation.experiments.inference.bradley_terry import (
-    ELO_PER_LOGIT,
-    fit_ratings,
-    outside_main_group,
-    rate_agents,
-)
-from knights_isolation.experiments.inference.elo import elo_from_score
+from knights_isolation.experiments.inference.bradley_terry import fit_ratings, outside_main_group, rate_agents
+from knights_isolation.experiments.inference.intervals import ELO_PER_LOGIT, elo_from_score
 from knights_isolation.experiments.inference.likelihood import ConvergenceError
 
 

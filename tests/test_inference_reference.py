@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knights_isolation.experiments.inference.contenders.permutation_tests import score_flip_test
+from knights_isolation.experiments.inference.contenders.multiple_testing import score_flip_test
 from knights_isolation.experiments.inference.contenders.sample_size import pairs_for_effect, sprt_plan
-from knights_isolation.experiments.inference.elo import elo_from_score, score_from_elo
-from knights_isolation.experiments.inference.pair_intervals import PairCounts, pair_interval
+from knights_isolation.experiments.inference.intervals import PairCounts, elo_from_score, pair_interval, score_from_elo
 from knights_isolation.experiments.inference.sequential.sprt import Sprt, log_likelihood_ratio, sprt_crossings
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "statistics.json").read_text("utf-8"))

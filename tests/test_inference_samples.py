@@ -9,8 +9,7 @@ from scipy.stats import norm
 
 from knights_isolation.experiments.inference.contenders.baseline_comparison import compare
 from knights_isolation.experiments.inference.contenders.comparison_family import compare_all
-from knights_isolation.experiments.inference.contenders.multiple_testing import holm
-from knights_isolation.experiments.inference.contenders.permutation_tests import score_flip_test
+from knights_isolation.experiments.inference.contenders.multiple_testing import holm, score_flip_test
 from tests.test_inference_comparison import OPPONENTS, games_of
 
 

@@ -24,7 +24,7 @@ from knights_isolation.experiments.league.submission_checks import Check, check_
 from knights_isolation.experiments.league.submissions import Submission, find_submissions
 from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.roster import complete, parse_agent, parse_spec
-from knights_isolation.experiments.roster.static_inspection import player_in
+from knights_isolation.experiments.roster.default_names import player_in
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import solve
 from knights_isolation.isolation.games.match import GameRecord, play

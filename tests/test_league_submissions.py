@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from submissions import HONEST, THIRD, submit
 
-from knights_isolation.experiments.league import archives
-from knights_isolation.experiments.league.archives import ArchiveError, unpack
-from knights_isolation.experiments.league.submissions import find_submissions
-from knights_isolation.experiments.league.submitted_source import code_hash_without_layout
+from knights_isolation.experiments.league import submissions
+from knights_isolation.experiments.league.submission_checks import code_hash_without_layout
+from knights_isolation.experiments.league.submissions import ArchiveError, find_submissions, unpack
 from knights_isolation.isolation.compiling import code_cache
 
 PLAYER = HONEST.format(prefers="0")
@@ -227,8 +226,8 @@ def test_a_zip_with_a_link_is_refused(tmp_path: Path) -> None:
 def test_archives_that_would_fill_the_disk_or_the_memory_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, "LARGEST_CONTENT", 100_000)
-    monkeypatch.setattr(archives, "LARGEST_ARCHIVE", 20_000)
+    monkeypatch.setattr(submissions, "LARGEST_CONTENT", 100_000)
+    monkeypatch.setattr(submissions, "LARGEST_ARCHIVE", 20_000)
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("game_agent.py", " " * 200_000)
     (tmp_path / "bomb.tar.gz").write_bytes(gzip.compress(bytes(200_000)))

@@ -12,10 +12,9 @@ from click.testing import CliRunner
 from scipy.special import chdtri
 
 from cli import main
-from knights_isolation.experiments.learn.defaults_patch import patch_of_defaults, write_patch
 from knights_isolation.experiments.learn.move_pairs import compare_moves
 from knights_isolation.experiments.learn.pairwise_fit import Fit, fit
-from knights_isolation.experiments.learn.parameter_space import space_of
+from knights_isolation.experiments.learn.parameter_space import patch_of_defaults, space_of, write_patch
 from knights_isolation.experiments.plan.openings import split_of
 from knights_isolation.experiments.suite import Suite, read_suite
 from knights_isolation.heuristics import get

@@ -12,12 +12,11 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
-from knights_isolation.experiments.inference.cluster_intervals import Interval as Estimate
+from knights_isolation.experiments.inference.intervals import Interval as Estimate
 from knights_isolation.experiments.learn import optuna_tuning, spsa_tuning
 from knights_isolation.experiments.learn.optuna_tuning import Sampling, sample, sampling_plan
 from knights_isolation.experiments.learn.parameter_space import space_of
-from knights_isolation.experiments.learn.spsa import SpsaPlan
-from knights_isolation.experiments.learn.spsa_tuning import Tuning, TuningTask
+from knights_isolation.experiments.learn.spsa_tuning import SpsaPlan, Tuning, TuningTask
 from knights_isolation.experiments.learn.tuning_games import (
     Batch,
     BatchResult,

@@ -14,13 +14,21 @@ from scipy.special import expit
 from scripted_pool import here
 
 from cli import main
-from knights_isolation.experiments.inference.cluster_intervals import Interval as Estimate
+from knights_isolation.experiments.inference.intervals import Interval as Estimate
 from knights_isolation.experiments.learn import response_surface, spsa_tuning, tuning_games
-from knights_isolation.experiments.learn.held_out import Judgement, judge
 from knights_isolation.experiments.learn.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
 from knights_isolation.experiments.learn.response_surface import Contests, features, fit_response, importance
-from knights_isolation.experiments.learn.spsa import SpsaPlan, directions, ends, moved, plan_of
-from knights_isolation.experiments.learn.spsa_tuning import TuningTask, tune
+from knights_isolation.experiments.learn.spsa_tuning import (
+    Judgement,
+    SpsaPlan,
+    TuningTask,
+    directions,
+    ends,
+    judge,
+    moved,
+    plan_of,
+    tune,
+)
 from knights_isolation.experiments.learn.tuning_games import (
     Batch,
     BatchResult,

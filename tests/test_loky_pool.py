@@ -14,8 +14,7 @@ import pytest
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
-from knights_isolation.experiments.play.pools.crash_markers import Suspect
-from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task, task_of
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, Suspect, Task, task_of
 from knights_isolation.experiments.play.pools.loky_pool import LokyPool
 from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished
 from knights_isolation.isolation import Board

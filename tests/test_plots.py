@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from invented_runs import Invented, gauntlet, random_wins
 
 from knights_isolation.experiments.statistics.calibration import Scores
-from knights_isolation.experiments.statistics.grouped_counts import count_groups, merge_counts
+from knights_isolation.experiments.statistics.first_placements import count_groups, merge_counts
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.contender_verdicts import judge
 from knights_isolation.reports.charts.chart import Axis, Card, Picture, round_ticks

@@ -12,7 +12,7 @@ from scripted_pool import Script, ScriptedPool
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
-from knights_isolation.experiments.play.pools.crash_markers import Suspect
+from knights_isolation.experiments.play.pools.game_worker import Suspect
 from knights_isolation.experiments.play.pools.pool import Died
 from knights_isolation.experiments.play.pools.recovery import (
     FORFEITED,

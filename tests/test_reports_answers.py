@@ -6,7 +6,7 @@ import pytest
 from invented_runs import Invented, gauntlet, random_wins
 from scipy.stats import norm
 
-from knights_isolation.experiments.inference.elo import score_from_elo
+from knights_isolation.experiments.inference.intervals import score_from_elo
 from knights_isolation.experiments.published.published_claims import analyse_file
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.contender_verdicts import rate

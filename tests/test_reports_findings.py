@@ -11,11 +11,10 @@ import knights_isolation
 from cli import main
 from knights_isolation.experiments.record.run_directory import finish, missing_sentence
 from knights_isolation.experiments.roster import make_agent, parse_spec, settings_text
-from knights_isolation.experiments.statistics.effort import Effort, measure_effort
+from knights_isolation.experiments.statistics.agent_results import Effort, measure_effort
 from knights_isolation.experiments.statistics.move_statistics import Distribution, over_moves
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate
-from knights_isolation.experiments.verdicts.frames import verdict_frame
+from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate, verdict_frame
 from knights_isolation.experiments.verdicts.pilot_run import plan_contenders
 from knights_isolation.experiments.verdicts.sprt_tests import run_tests
 from knights_isolation.reports.charts.grids import differences, leads
@@ -428,7 +427,7 @@ def test_a_stopped_run_says_so_on_every_surface_and_nowhere_gives_a_verdict_of_o
 
 def test_csv_is_one_table_that_pandas_reads_and_json_has_numbers_only_where_numbers_belong(tmp_path):
     path = gauntlet(8, better_on_all).write(tmp_path / "run")
-    for command in ("results", "ratings"):
+    for command in ("compare", "summary", "ratings"):
         printed = CliRunner().invoke(main, [command, str(path), "--format", "csv"], catch_exceptions=False)
         frame = pd.read_csv(io.StringIO(printed.stdout))
         assert set(frame["run_state"]) == {"finished"}
@@ -475,7 +474,9 @@ def test_a_run_its_stop_rule_ended_says_what_that_means(tmp_path):
     assert "missing" not in notes
 
 
-@pytest.mark.parametrize("words", [["results"], ["results", "--full"], ["games"], ["games", "--format", "json"]])
+@pytest.mark.parametrize(
+    "words", [["summary"], ["summary", "--full"], ["compare"], ["games"], ["games", "--format", "json"]]
+)
 def test_a_finished_run_of_which_a_part_is_lost_says_so_and_how_to_get_it_back(words, tmp_path):
     path = gauntlet(5, config={"sprt": (0.0, 5.0)}).write(tmp_path / "run")
     finish(path, 100, 0, reproducible=True)

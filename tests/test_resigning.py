@@ -10,7 +10,7 @@ from knights_isolation.experiments.exchange.find_games import find_games
 from knights_isolation.experiments.exchange.import_games import import_pgn
 from knights_isolation.experiments.league.league_results import read_results
 from knights_isolation.experiments.record.log import read_games
-from knights_isolation.experiments.statistics.forfeits import forfeits_of
+from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, Limit, play, solve
 from knights_isolation.isolation.editions.third.sample_players import BasePlayer

@@ -25,7 +25,7 @@ from knights_isolation.experiments.plan.config import Config, load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, play_tournament
 from knights_isolation.experiments.record import log, run_directory
-from knights_isolation.experiments.record.checked_json import read_json, write_json
+from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.record.run_directory import locked
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.sprt_tests import own_tests
@@ -252,7 +252,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
     with monkeypatch.context() as patch:
         patch.setattr(log, "append", append)
         patch.setattr("knights_isolation.experiments.play.game_recorder._SHORTEST", 0.0)
-        patch.setattr("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
+        patch.setattr("knights_isolation.experiments.play.pools.pool.LONGEST_BATCH", 0.0)
         with pytest.raises(
             OSError,
             match=r"No space left on device; [\d,]+ games are safe; resume with isolation tournament --resume",
@@ -272,7 +272,7 @@ def test_a_run_whose_folder_is_moved_while_it_is_played_says_so_and_goes_on_ther
 
     with monkeypatch.context() as patch:
         patch.setattr("knights_isolation.experiments.play.game_recorder._SHORTEST", 0.0)
-        patch.setattr("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
+        patch.setattr("knights_isolation.experiments.play.pools.pool.LONGEST_BATCH", 0.0)
         with pytest.raises(OSError, match="run was moved or deleted during the run; the logged games moved"):
             play_here(tmp_path / "run", show=move)
     play_here(tmp_path / "moved", resume=True)
@@ -293,7 +293,7 @@ def test_a_run_that_is_put_at_the_path_of_one_that_is_played_is_left_as_it_is(
 
     with monkeypatch.context() as patch:
         patch.setattr("knights_isolation.experiments.play.game_recorder._SHORTEST", 0.0)
-        patch.setattr("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
+        patch.setattr("knights_isolation.experiments.play.pools.pool.LONGEST_BATCH", 0.0)
         with pytest.raises(OSError, match="what is there now was left unchanged; the logged games moved with it"):
             play_here(run, show=replace)
     assert contents(run) == before
@@ -638,7 +638,7 @@ def test_orphaned_workers_end_by_themselves(tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_orphaned_solvers_end_by_themselves(tmp_path: Path) -> None:
     out = tmp_path / "solved.parquet"
-    command = [*COMMAND, "perfect", "solve", "--all", "--board", "9x9", "--jobs", "2", "--out", str(out)]
+    command = [*COMMAND, "solve", "--all", "--board", "9x9", "--jobs", "2", "--out", str(out)]
     process = subprocess.Popen([*command, "--limit", "nodes=2000000"], stderr=subprocess.DEVNULL)
     while not out.exists() and process.poll() is None:
         time.sleep(0.1)

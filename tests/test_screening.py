@@ -22,10 +22,14 @@ from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.agent_answers import ask, collect_answers
-from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
-from knights_isolation.experiments.suite.gauntlet_agreement import agreement_with, known_agreements
-from knights_isolation.experiments.suite.position_sources import PositionSource
-from knights_isolation.experiments.suite.screening import screen, where_it_errs, worst_mistakes
+from knights_isolation.experiments.suite.build_suite import PositionSource, Recipe, build_suite
+from knights_isolation.experiments.suite.screening import (
+    agreement_with,
+    known_agreements,
+    screen,
+    where_it_errs,
+    worst_mistakes,
+)
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, batches, choose_moves

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from knights_isolation.experiments.play.pools.crash_markers import LONGEST_STEP, Markers, StallDetector, create_markers
+from knights_isolation.experiments.play.pools.game_worker import LONGEST_STEP, Markers, StallDetector, create_markers
 
 STEP = 0.5
 

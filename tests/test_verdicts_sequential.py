@@ -11,13 +11,13 @@ import pytest
 from invented_runs import Invented
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.inference.elo import elo_from_score
 from knights_isolation.experiments.inference.game_pairs import AgentPairs
-from knights_isolation.experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
+from knights_isolation.experiments.inference.intervals import elo_from_score
+from knights_isolation.experiments.inference.sequential.sprt import duel_path, gauntlet_path, opening_leads
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.schedule import pair_points, points_table
 from knights_isolation.experiments.plan.tournament_plan import CONTROL_SUFFIX, Plan, make_plan
-from knights_isolation.experiments.play.pools.batch_feed import BatchFeed, checkpoints
+from knights_isolation.experiments.play.pools.pool import BatchFeed, checkpoints
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.play.stop_rules import sprt_rule
 from knights_isolation.experiments.record.log import read_games

@@ -16,7 +16,7 @@ from typing import Any
 
 from knights_isolation.experiments.plan.config import load_config, parse_openings, to_toml
 from knights_isolation.experiments.plan.openings import file_openings
-from knights_isolation.experiments.record.checked_json import read_json
+from knights_isolation.experiments.record.checked_lines import read_json
 from knights_isolation.experiments.roster import parse_limit, parse_spec
 from knights_isolation.experiments.roster.spec_parser import complete, make_agent
 from knights_isolation.isolation.games.match import play_games

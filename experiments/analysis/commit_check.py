@@ -20,7 +20,7 @@ from ..play.runner import Play, play_kept
 from ..record.run_directory import HOME, digest_of, games_at_end
 from ..record.tries import named_settings, read_tries
 from ..roster import parse_agent
-from ..statistics.agent_costs import relative_costs
+from ..statistics.agent_results import relative_costs
 from ..statistics.run_results import load_findings
 from ..suite.agent_answers import collect_answers, costs_over_first
 from ..suite.screening import Screening, screen

@@ -20,10 +20,8 @@ from knights_isolation.isolation.rules.geometry import parse_size
 
 from ..play.parallel_map import Spread, parallel_mapper
 from ..record.checked_lines import append_lines, open_journal
-from .climbing import climb, grown
-from .interpreter import compiled_interpreter
-from .kept_wins import Found, parts_of
-from .move_ranking import ranking_of
+from .climbing import climb, grown, ranking_of
+from .kept_wins import Found, compiled_interpreter, parts_of
 from .programs import Program, Shape, from_json, structure, to_json
 
 EDGES = (10.0, 12.0, 14.0, 17.0, 20.0, 25.0, 32.0)

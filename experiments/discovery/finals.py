@@ -23,13 +23,13 @@ from knights_isolation.isolation.rules.limits import Limit
 from ..evaluation.cascade import check_question
 from ..evaluation.evaluation import EvaluationTask
 from ..learn.tuning_games import playing, pool_of, prepare
-from ..play.pools.equal_cost_limits import scaled_nodes, specs_at_equal_cost
+from ..play.pools.preparation import scaled_nodes, specs_at_equal_cost
 from ..roster import parse_limit, parse_spec
 from ..roster.spec_parser import complete, named
 from ..suite.suite_file import shipped_suites
 from .campaign import Archive, Campaign
 from .kept_wins import NODES, REFERENCE, Found
-from .printing import to_python
+from .programs import to_python
 
 FINALISTS, CHOOSING_PAIRS, PLIES = 12, 1500, 4
 """Number of finalists, and the openings that each plays twice against the opponent at each of `NODES`."""

@@ -16,7 +16,7 @@ from knights_isolation.isolation.files.atomic_write import make_folder
 from knights_isolation.isolation.loading.load_user_code import sources
 from knights_isolation.isolation.usercode.inputs import NO_FILE, Inputs, changed_input, digest_of_inputs, state_of
 
-from ..record.checked_json import DamagedFileError, read_json, write_json
+from ..record.checked_lines import DamagedFileError, read_json, write_json
 from ..roster import parse_spec
 from .evaluation import Evaluation, EvaluationTask
 

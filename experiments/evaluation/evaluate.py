@@ -24,12 +24,12 @@ from knights_isolation.isolation.usercode.inputs import changed_input, digest_of
 from knights_isolation.isolation.usercode.parsing import parse
 
 from ..inference.contenders.multiple_testing import level_of
-from ..league.submitted_source import code_hash_without_layout
+from ..league.submission_checks import code_hash_without_layout
 from ..record.checked_lines import append_lines, read_lines
 from ..record.log import versions
+from ..record.log_validation import KEPT
 from ..record.run_directory import HOME
 from ..record.tries import code_of, held_out_positions, known_tries, named_settings, questions_to
-from ..record.verification import KEPT
 from ..roster import AgentLike, reference_of, split_reference
 from .champions import admit, champions, is_champion
 from .evaluation import Answer, Evaluation, EvaluationTask, Lead, failed

@@ -1,4 +1,4 @@
-"""Accuracy: the share of a player's moves that kept a won position won.
+"""Accuracy: the share of moves that kept a won position won; and results by the theoretical winner of the opening.
 
 A *decision* is a move of an agent in a position whose exact value is known. It is *eligible* if the position was won
 and at least one legal move would have thrown the win away: other decisions carry no information about the player.
@@ -10,7 +10,7 @@ so do the games of one opening. A deterministic player makes the same first move
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +21,13 @@ import pyarrow.compute as pc
 import scipy
 from numpy.typing import NDArray
 
-from ..inference.cluster_intervals import Interval, rate_interval
+from knights_isolation.isolation.exact.solved_tables import pair_is_won
+
+from ..inference.intervals import Interval, rate_interval
 from ..plan.agent_facts import read_facts
 from ..record import log
-from .labels import PER_PLY, labelled_games
+from ..record.checked_parquet import to_arrow, to_numpy
+from .labels import PER_PLY, has_labels, labelled_games
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,3 +213,136 @@ def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence:
     squares = float(((totals - centre * games) ** 2).sum()) * games.size / (games.size - 1)
     half = float(scipy.special.stdtrit(games.size - 1, 0.5 + confidence / 2)) * math.sqrt(squares) / float(games.sum())
     return Interval(mean, max(0.0, min(mean, centre - half)), max(mean, centre + half), confidence)
+
+
+_OPENING = ("opening_id", "opening", "rows", "columns")
+
+
+@dataclass(frozen=True)
+class TheorySplit:
+    """Games of an agent by the theoretical result of their openings.
+
+    Attributes:
+        agent: its name.
+        won: games from openings that were won for it.
+        converted: share of those that it won.
+        lost: games from openings that were lost for it.
+        saved: share of those that it won nevertheless.
+        unknown: games from openings whose winner is not known.
+    """
+
+    agent: str
+    won: int
+    converted: Interval
+    lost: int
+    saved: Interval
+    unknown: int
+
+
+def opening_winners(run: str | Path) -> dict[int, int]:
+    """Return the theoretical winners of a run's openings, 1 or 2, by `opening_id`.
+
+    A winner is known for placement pairs in the shipped tables, and for openings with a labelled game.
+
+    Raises:
+        ValueError: there is no such run.
+    """
+    pairs = log.fold_batches(run, _OPENING, _openings, _pair_winners)
+    known = {number: winner for number, winner in pairs.items() if winner}
+    return known if len(known) == len(pairs) or not has_labels(run) else _labelled_winners(run) | known
+
+
+def knows_winners(run: str | Path) -> bool:
+    """Return whether `opening_winners` knows any winner; for most runs the first games suffice to find out.
+
+    Raises:
+        ValueError: there is no such run.
+    """
+
+    def any_pair(parts: Iterator[pa.Table]) -> bool:
+        return any(_pair_winner(game) for games in parts for game in games.to_pylist())
+
+    return log.fold_batches(run, _OPENING, _openings, any_pair) or (has_labels(run) and bool(_labelled_winners(run)))
+
+
+def split_by_theory(
+    games: pd.DataFrame, winners: Mapping[int, int], agents: Sequence[str] = (), confidence: float = 0.95
+) -> list[TheorySplit]:
+    """Split the games of these agents (default: all) by theoretical result; the best converter first.
+
+    Args:
+        games: one row per game with `agent_1`, `agent_2`, `winner`, `opening_id` and `orbit` (clusters of the
+            intervals).
+        winners: see `opening_winners`.
+    """
+    from pandas.api.types import union_categoricals
+
+    due = games["opening_id"].map(winners).fillna(0).to_numpy(np.int64)
+    won = games["winner"].to_numpy(np.int64)
+    orbit = np.unique(games["orbit"].to_numpy(), return_inverse=True)[1]
+    players = union_categoricals([games[side].astype("category").array for side in ("agent_1", "agent_2")])
+    first, second = players.codes.reshape(2, -1)
+    splits = []
+    for code in np.unique(players.codes):
+        agent = str(players.categories[code])
+        if agents and agent not in agents:
+            continue
+        side = np.where(first == code, 1, 2)
+        mine = (first == code) | (second == code)
+        has_won = won == side
+        ours, theirs = mine & (due == side), mine & (due == 3 - side)
+        splits.append(
+            TheorySplit(
+                agent=agent,
+                won=int(ours.sum()),
+                converted=_won_share(has_won, ours, orbit, confidence),
+                lost=int(theirs.sum()),
+                saved=_won_share(has_won, theirs, orbit, confidence),
+                unknown=int((mine & (due == 0)).sum()),
+            )
+        )
+    return sorted(splits, key=lambda split: -np.nan_to_num(split.converted.estimate))
+
+
+def _openings(games: pa.Table) -> pa.Table:
+    return games.take(to_arrow(np.unique(to_numpy(games["opening_id"]), return_index=True)[1]))
+
+
+def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
+    winners: dict[int, int | None] = {}
+    for games in parts:
+        new = games.filter(pa.array([number not in winners for number in games["opening_id"].to_pylist()], pa.bool_()))
+        winners |= {row["opening_id"]: _pair_winner(row) for row in new.to_pylist()}
+    return winners
+
+
+def _pair_winner(game: Mapping[str, Any]) -> int | None:
+    if len(game["opening"]) != 2:
+        return None
+    won = pair_is_won(game["rows"], game["columns"], *game["opening"])
+    return None if won is None else 1 if won else 2
+
+
+def _labelled_winners(run: str | Path) -> dict[int, int]:
+    games, labels = labelled_games(run, log.read_table(run, ("game_id", "opening_id", "opening", "plies")))
+    values = pc.list_flatten(labels["value"]).to_numpy()
+    plies = pc.list_value_length(labels["value"]).to_numpy()
+    opening = pc.list_value_length(games["opening"]).to_numpy()
+    goes_on = opening < plies
+    at_opening = values[(np.cumsum(plies) - plies + opening)[goes_on]]
+    mover = 1 + opening[goes_on] % 2
+    winner = np.where(at_opening == 1, mover, 3 - mover)
+    known = at_opening >= 0
+    ids = games["opening_id"].to_numpy()[goes_on]
+    return dict(zip(ids[known].tolist(), winner[known].tolist(), strict=True))
+
+
+def _won_share(
+    has_won: NDArray[np.bool_], chosen: NDArray[np.bool_], cluster: NDArray[np.int64], confidence: float
+) -> Interval:
+    """Estimate the share of the chosen games that were won, with an interval over clusters of openings."""
+    games = np.bincount(cluster[chosen])
+    wins = np.bincount(cluster[chosen], has_won[chosen])
+    met = games > 0
+    opponents = float(games[met].mean()) if met.any() else 1.0
+    return rate_interval(wins[met], games[met], max(1.0, opponents), confidence)

@@ -28,8 +28,7 @@ from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog
 
 from ..plan.openings import OpeningSet, orbit_ids, random_openings
-from ..play.cluster.cluster_address import chosen
-from ..play.cluster.file_transfer import UserFile, files_of, placed_specs
+from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
 from ..play.parallel_map import parallel_map
 from ..roster import named, parse_agent, parse_spec
 from .accuracy import decisions_frame, is_eligible

@@ -27,7 +27,7 @@ from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, cano
 from knights_isolation.isolation.rules.limits import Limit
 
 from ..play.parallel_map import parallel_map
-from ..record.checked_json import DamagedFileError
+from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet, write_parquet
 
 Winners = NDArray[np.int8]

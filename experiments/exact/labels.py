@@ -33,7 +33,7 @@ from knights_isolation.isolation.suggestions import advice, command
 
 from ..plan.openings import mixed
 from ..record import log
-from ..record.checked_json import DamagedFileError
+from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet, write_parquet
 from ..record.run_directory import locked
 

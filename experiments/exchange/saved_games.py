@@ -22,7 +22,7 @@ from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.suggestions import file_meant
 
 from ..plan.openings import colour_roles, opening_ids, orbit_ids
-from ..record.checked_json import read_json, write_json
+from ..record.checked_lines import read_json, write_json
 from ..record.log import COLOURS, PER_PLY, SCHEMA, append, count_games, games_folder, read_games
 from ..record.run_directory import is_run, locked
 

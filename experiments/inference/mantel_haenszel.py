@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from .argument_checks import Floats, check_between, check_integer
-from .cluster_intervals import Interval
+from .intervals import Interval
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from ..plan.config import CLASSIC_OPPONENTS, Config, load_config
 from ..play.run_extension import extended_config
 from ..record import run_directory
 from ..roster import complete, parse_limit, parse_spec
-from .entries import Entry, LeagueEntries
-from .kept_submissions import keep
+from .entries import Entry, LeagueEntries, keep
 from .submissions import Skipped
 
 LeagueSchedule = Literal["round-robin", "classic"]

@@ -18,11 +18,10 @@ import numpy as np
 
 from knights_isolation.isolation.rules.parameters import Parameter
 
-from ..inference.cluster_intervals import Interval
+from ..inference.intervals import Interval
 from . import spsa_tuning
 from .parameter_space import Space, Vector
-from .spsa import SpsaPlan, plan_of
-from .spsa_tuning import Study, TuningProgress, TuningTask, opened_study, promise
+from .spsa_tuning import SpsaPlan, Study, TuningProgress, TuningTask, opened_study, plan_of, promise
 from .tuning_games import BatchResult, with_values
 
 ROUNDS = 16

@@ -1,27 +1,102 @@
 """Tune parameters with SPSA and a response surface; finals.
 
-SPSA (`spsa`) chooses the values that play. A quadratic fitted to all games (`response_surface`) gives the best values,
-within the range that was played; parameters without a significant effect keep their values. The quadratic overestimates
-small effects, so the new values play finals against the old ones, on openings that were not used for the choice.
-Openings are split by orbit: values tuned on one half are judged on the other.
+SPSA, simultaneous perturbation stochastic approximation (Spall 1992, 1998), chooses the values that play. All
+parameters are scaled to [0, 1]. In round k every parameter is moved up or down at random by c_k, games between the two
+ends say which end is better, and all parameters move that way. c_k = c / k^0.101, and the gain falls as
+1 / (A + k)^0.602 with A a tenth of the rounds: what Spall recommends for runs of any practical length.
+
+A quadratic fitted to all games (`response_surface`) gives the best values, within the range that was played; parameters
+without a significant effect keep their values. The quadratic overestimates small effects, so the new values play finals
+against the old ones, on openings that were not used for the choice. Openings are split by orbit: values tuned on one
+half are judged on the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inference.cluster_intervals import Interval, mean_parts, rate_interval
+from ..inference.contenders.head_to_head import compare_directly
+from ..inference.game_pairs import matchups
+from ..inference.intervals import Interval, mean_parts, rate_interval
+from ..play.runner import Play, play_kept, play_tournament
+from ..record.run_directory import kept_config
 from ..roster import Spec, make_agent, settings_text
+from ..statistics.run_results import load_findings
+from ..verdicts.contender_verdicts import judge as judge_run
 from .parameter_space import Space, Vector, end_of, space_of
 from .response_surface import ALPHA, Contests, Response, fit_response, importance
-from .spsa import SpsaPlan, directions, ends, moved
 from .tuning_games import Batch, BatchResult, Journal, OpeningPool, PlayBatches, playing, pool_of, prepare, with_values
+
+_DECAY = 0.602
+GAMMA = 0.101
+STABILITY = 0.1
+WIDTH = 0.25
+"""The perturbation in the first round, as a share of the range: smaller ones move nothing."""
+_DRIFT = 0.5
+"""How far mere luck moves a parameter over a whole run, in perturbations."""
+
+
+@dataclass(frozen=True)
+class SpsaPlan:
+    """How a run goes: after each round the parameters move.
+
+    So many `directions`, pairs of ends drawn by `seed`, are played a round; each plays so many openings, two games
+    each.
+    """
+
+    rounds: int
+    directions: int
+    openings: int
+    seed: int
+
+    @property
+    def games(self) -> int:
+        """Total number of games."""
+        return 2 * self.rounds * self.directions * self.openings
+
+
+def plan_of(games: int, seed: int, directions: int = 8) -> SpsaPlan:
+    """A plan of about so many games: a hundred rounds, fewer if a pair of ends had fewer than eight openings."""
+    rounds = max(1, min(100, games // (2 * directions * 8)))
+    return SpsaPlan(rounds, directions, max(1, round(games / (2 * rounds * directions))), seed)
+
+
+def width(round_: int) -> float:
+    """How far parameters are moved in a round, the first of which is 1."""
+    return float(WIDTH / round_**GAMMA)
+
+
+def directions(plan: SpsaPlan, round_: int, parameters: int) -> Vector:
+    """The signs of a round's perturbations, [directions, parameters]; in pairs that differ, where there are several."""
+    signs: Vector = np.random.default_rng([plan.seed, round_]).choice([-1.0, 1.0], (plan.directions, parameters))
+    return signs
+
+
+def ends(point: Vector, signs: Vector, round_: int) -> tuple[Vector, Vector]:
+    """The two ends of each direction, within [0, 1]."""
+    away = width(round_) * signs
+    return np.clip(point + away, 0, 1), np.clip(point - away, 0, 1)
+
+
+def moved(plan: SpsaPlan, point: Vector, signs: Vector, leads: Vector, round_: int) -> Vector:
+    """Return the parameters after a round.
+
+    Args:
+        leads: of each direction, games won minus games lost by the upper end.
+    """
+    pairs = plan.rounds * plan.directions * plan.openings
+    late = (STABILITY * plan.rounds + round_) / (STABILITY * plan.rounds + (plan.rounds + 1) / 2)
+    gain = _DRIFT / np.sqrt(pairs) / late**_DECAY
+    stepped: Vector = np.clip(point + gain * width(round_) * (leads @ signs), 0, 1)
+    return stepped
+
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -335,3 +410,64 @@ def _unscaled(space: Space, points: Floats) -> Floats:
 def _nearest_playable(space: Space, point: Vector) -> Vector:
     vector = _unscaled(space, point)
     return _scaled(space, np.where(space.is_whole, np.round(vector), vector))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Results of new values on held-out openings, each played twice, and the directory of the games.
+
+    `rate` is the share of games that the new values won against the old ones, its `p_value` against one half. `before`
+    and `after` are the shares of games won against the opponent, if there is one, `gain` is their difference.
+    """
+
+    run: Path
+    pairs: int
+    rate: Interval
+    p_value: float
+    before: Interval | None = None
+    after: Interval | None = None
+    gain: Interval | None = None
+    gain_p_value: float = float("nan")
+
+
+def judge(
+    question: TuningTask,
+    values: Mapping[str, float],
+    pairs: int,
+    *,
+    jobs: int = 0,
+    cluster: str | None = None,
+    out: Path | None = None,
+    play: Play = play_tournament,
+) -> Judgement:
+    """Play the new values against the old ones, and both against the opponent, on held-out openings.
+
+    Args:
+        jobs, cluster: see `Config`; a cluster replaces the processes of this machine.
+        out: directory of the run; the default is one below `runs/` that the same call finds again.
+
+    Raises:
+        KeyboardInterrupt: the run was interrupted; calling this again with the same arguments resumes it.
+    """
+    old, opponent = question.spec, question.opponent
+    new = replace(with_values(old, values), name=f"{old.name}_tuned")
+    keys: dict[str, Any] = {
+        "format": "gauntlet" if opponent else "head-to-head", "contenders": (str(new),), "baseline": str(old),
+        "board": question.size, "openings": f"random:{question.plies},screen", "pairs": pairs,
+        "seed": question.plan.seed, "limit": str(old.limit),
+    }  # fmt: skip
+    if opponent:
+        keys |= {"opponents": (str(opponent), str(old)), "control": False}
+    players = [settings_text(spec, make_agent(spec)) for spec in (new, old, opponent) if spec]
+    where = {"jobs": 0 if cluster else jobs, "cluster": cluster}
+    results = load_findings([play_kept(kept_config("tune", keys, players, out, where), play)])
+    names = (new.name, old.name)
+    duel = compare_directly(results.pairs, *names, pool=results.pool_of(names))
+    judgement = Judgement(results.sources[0].info.path, duel.pairs.n, duel.rate, duel.p_value)
+    if not opponent:
+        return judgement
+    (comparison,) = judge_run(results).claims
+    after, before = (
+        {matchup.opponent: matchup.rate for matchup in matchups(results.pairs, name)}[opponent.name] for name in names
+    )
+    return replace(judgement, before=before, after=after, gain=comparison.difference, gain_p_value=comparison.p_value)

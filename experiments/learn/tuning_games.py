@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +19,13 @@ from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
 
 from ..plan.openings import OpeningSet, orbit_ids, random_openings, split_of
-from ..play.cluster.cluster_address import chosen
-from ..play.cluster.file_transfer import UserFile, files_of, placed_specs
+from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
 from ..play.parallel_map import parallel_mapper
+from ..record.checked_lines import append_lines, open_journal
 from ..roster import Spec, complete, make_agent, named, parse_spec
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent
-
-
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
-
-from ..record.checked_lines import append_lines, open_journal
 
 Ints = NDArray[np.int64]
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import joblib
 
-from .cluster.cluster_address import chosen
+from .cluster.cluster_access import chosen
 from .pools.process_map import map_unordered
 
 T = TypeVar("T")

@@ -25,17 +25,25 @@ from ..plan.schedule import points_table
 from ..plan.tournament_plan import Plan, make_plan, on_the_clock
 from ..record import log, run_directory
 from ..record.run_directory import locked, resume_advice
-from .cluster.cluster_address import chosen
+from .cluster.cluster_access import chosen
 from .game_recorder import GameRecorder, MovedRunError, UnwritableLogError
-from .pools.batch_feed import BatchFeed, Stop
-from .pools.equal_cost_limits import Costs, Measure, at_equal_cost, check_scalable, measured, to_measure
 from .pools.game_worker import task_of
 from .pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
 from .pools.loky_pool import LokyPool
-from .pools.play_loop import play_missing
-from .pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
-from .pools.preparation import Kit, kit_of, measure_in, prepare
-from .pools.recovery import KILLED
+from .pools.pool import BatchFeed, Fleet, Machine, MakePool, Pool, Stop, UnreachableError
+from .pools.preparation import (
+    Costs,
+    Kit,
+    Measure,
+    at_equal_cost,
+    check_scalable,
+    kit_of,
+    measure_in,
+    measured,
+    prepare,
+    to_measure,
+)
+from .pools.recovery import KILLED, play_missing
 from .run_extension import carry_over, extend
 from .stop_rules import stop_rule
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..plan.config import USUAL_ERROR
 from ..plan.tournament_plan import Plan, having
-from .pools.batch_feed import Stop, checkpoints
+from .pools.pool import Stop, checkpoints
 
 if TYPE_CHECKING:
     from ..inference.game_pairs import AgentPairs
@@ -31,7 +31,7 @@ def _best_of_rule(plan: Plan) -> Stop:
     pool = populations.pop() if len(populations) == 1 else 0
 
     def decided(pairs: NDArray[np.int8]) -> Collection[int]:
-        from ..inference.sequential.elimination import elimination_times
+        from ..inference.sequential.confidence_sequence import elimination_times
 
         points = np.where(pairs < 0, np.nan, pairs / 2)
         shares = np.stack([points[:, first == contender].mean(axis=1) for contender in contenders], axis=1)
@@ -67,7 +67,7 @@ def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
 
     `pairs` are the pair points so far, [round, match] (see `schedule.pair_points`).
     """
-    from ..inference.sequential.contender_sprt import duel_path, gauntlet_path
+    from ..inference.sequential.sprt import duel_path, gauntlet_path
 
     assert plan.config.sprt
     low, high, error, *_ = (*plan.config.sprt, USUAL_ERROR)

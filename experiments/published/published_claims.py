@@ -14,8 +14,8 @@ from pathlib import Path
 
 from ..inference.argument_checks import check_between
 from ..inference.contenders.multiple_testing import holm
+from ..inference.intervals import Proportion, wilson
 from ..inference.mantel_haenszel import Homogeneity, MantelHaenszel, Stratum, homogeneity, mantel_haenszel
-from ..inference.proportions import Proportion, wilson
 from .published_tables import PublishedRow, PublishedTables, bundled_csv, parse_classic_text, parse_csv
 
 PAIRING_UNKNOWN = (

@@ -1,8 +1,8 @@
-"""Append-only records: lines of JSON with a checksum each, written under a lock.
+"""Checksummed JSON: files, written atomically, and append-only records, a line each, written under a lock.
 
-A line is an object whose first key marks it as sealed and whose last is the CRC-32 of all bytes before that key. Lines
-with neither key, from older versions, are read without verification. A last line that a kill or a power cut left
-incomplete is skipped by readers, and removed by the next writer.
+An object's first key marks it as sealed, and its last is a CRC-32: of all other keys in a file, of all bytes before
+that key in a line. Objects with neither key, from older versions or other programs, are read without verification. A
+last line that a kill or a power cut left incomplete is skipped by readers, and removed by the next writer.
 """
 
 from __future__ import annotations
@@ -11,14 +11,61 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from knights_isolation.isolation.files.atomic_write import make_folder, sync_folder
+from knights_isolation.isolation.files.atomic_write import make_folder, sync_folder, write_text
+from knights_isolation.isolation.files.received import check_size
 
-from .checked_json import CHECKSUM, SEALED, DamagedFileError
+SEALED, CHECKSUM = "sealed", "checksum"
+
+
+class DamagedFileError(ValueError):
+    """A file's contents differ from what was written."""
+
+
+@contextmanager
+def writing_to(path: Path) -> Iterator[None]:
+    """Report a file or folder that cannot be written as a ValueError that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
+
+
+def write_json(path: Path, facts: Mapping[str, Any]) -> None:
+    """Write an object with a checksum, atomically and durably: it is synced to the disk, or OSError is raised."""
+    sealed = {SEALED: True, **facts, CHECKSUM: _checksum(facts)}
+    write_text(path, json.dumps(sealed, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read the object in a file, without its checksum keys.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is damaged or too large, or contains no object.
+    """
+    check_size(path)
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(facts, dict):
+        raise ValueError("it does not contain an object")
+    is_sealed, checksum = facts.pop(SEALED, None), facts.pop(CHECKSUM, None)
+    # Both keys mark a sealed file: a bit flipped in one of them cannot make it look unsealed.
+    if (is_sealed, checksum) != (None, None) and (is_sealed, checksum) != (True, _checksum(facts)):
+        raise ValueError("checksum mismatch: the file was damaged or edited by hand")
+    return facts
+
+
+def _checksum(facts: Mapping[str, Any]) -> str:
+    return f"{zlib.crc32(json.dumps(facts, sort_keys=True).encode()):08x}"
+
 
 _START = f'{{"{SEALED}": true'.encode()
 _END = re.compile(rf', "{CHECKSUM}": "([0-9a-f]{{8}})"\}}'.encode())

@@ -27,9 +27,8 @@ from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 
 from ..plan.schedule import Ids, Schedule
-from .arrow_numpy import to_numpy
-from .checked_json import DamagedFileError
-from .checked_parquet import count_rows, encode_checked, read_batches, read_parquet, save_table
+from .checked_lines import DamagedFileError
+from .checked_parquet import count_rows, encode_checked, read_batches, read_parquet, save_table, to_numpy
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -36,7 +36,7 @@ from ..plan.schedule import SeedsBy
 from ..plan.tournament_plan import Plan, make_plan
 from ..roster.function_files import FOLDER, keep_function_files, restore_function_files
 from . import log
-from .checked_json import DamagedFileError, read_json, write_json, writing_to
+from .checked_lines import DamagedFileError, read_json, write_json, writing_to
 
 LOCK = "lock"
 

@@ -311,7 +311,7 @@ def _read_apart(text: str, start: int, end: int) -> Spec | None:
 
 
 def _make_apart(spec: Spec) -> Agent:
-    from .static_inspection import players_in
+    from .default_names import players_in
 
     players = players_in(Path(spec.path))
     if spec.member not in players:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from knights_isolation.isolation.engines.program import Program
     from knights_isolation.isolation.players.agents import Agent
 
+
 _FILE_END = re.compile(r"\.py(?=\s*[:@]|\s*$)")
 _OPTION = re.compile(r"\s*option\.")
 _MOST_IN_A_NAME = 4

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..inference.argument_checks import Ints
-from ..record.arrow_numpy import to_numpy
+from ..record.checked_parquet import to_numpy
 from ..record.log import codes_in
-from .effort import agent_codes, list_chunks, total
+from .agent_results import agent_codes, list_chunks, total
 from .run_results import LoadedRun, RunResults, fold_counted
 
 T = TypeVar("T")

@@ -28,10 +28,9 @@ from knights_isolation.isolation.rules.seeds import splitmix64
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 
-from ..play.cluster.cluster_address import chosen
-from ..play.cluster.file_transfer import UserFile, files_of, placed_specs
+from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
 from ..play.parallel_map import parallel_map
-from ..play.pools.equal_cost_limits import specs_at_equal_cost
+from ..play.pools.preparation import specs_at_equal_cost
 from ..roster import make_agent, make_agents, parse_spec
 
 REPEATS = 4

@@ -31,9 +31,8 @@ from numpy.typing import NDArray
 from knights_isolation.isolation.files.received import read_shipped
 from knights_isolation.isolation.games.batch_moves import Positions
 
-from ..record.arrow_numpy import to_numpy
-from ..record.checked_json import DamagedFileError
-from ..record.checked_parquet import read_parquet, write_parquet
+from ..record.checked_lines import DamagedFileError
+from ..record.checked_parquet import read_parquet, to_numpy, write_parquet
 
 if TYPE_CHECKING:
     import pandas as pd

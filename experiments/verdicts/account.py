@@ -16,12 +16,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy
 
-from ..inference.cluster_intervals import Interval, agree, stretch
 from ..inference.contenders.baseline_comparison import Comparison
 from ..inference.contenders.head_to_head import HeadToHead, rate_of
-from ..inference.contenders.multiple_testing import holm
-from ..inference.contenders.permutation_tests import score_flip_test
+from ..inference.contenders.multiple_testing import holm, score_flip_test
 from ..inference.game_pairs import record_of
+from ..inference.intervals import Interval, agree, stretch
 from ..inference.sequential.repeated_looks import (
     Evidence,
     Look,

@@ -12,9 +12,9 @@ import pyarrow as pa
 from ..inference.argument_checks import Floats, Ints
 from ..inference.contenders.head_to_head import HeadToHead
 from ..inference.contenders.sample_size import FixedPlan, openings_after_pilot, pairs_after_pilot
-from ..record.arrow_numpy import to_numpy
+from ..record.checked_parquet import to_numpy
 from ..record.log import fold_batches
-from ..statistics.effort import list_chunks
+from ..statistics.agent_results import list_chunks
 from ..statistics.run_results import RunResults
 from .contender_verdicts import judge, judge_all_pairs
 

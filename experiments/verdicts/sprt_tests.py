@@ -9,12 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from ..inference.argument_checks import Ints
-from ..inference.cluster_intervals import Interval
 from ..inference.game_pairs import AgentPairs, PairTable, opponents_of, record_of
+from ..inference.intervals import Interval
 from ..inference.sequential.confidence_sequence import ConfidenceSequence, confidence_sequence
-from ..inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
-from ..inference.sequential.sprt import SprtPath
-from ..inference.sequential.sprt_estimate import stopped_estimate
+from ..inference.sequential.sprt import SprtPath, duel_path, gauntlet_path, opening_leads, stopped_estimate
 from ..plan.config import USUAL_ERROR
 from ..statistics.run_results import RunResults
 

@@ -17,9 +17,8 @@ from ..result import Result, drawn
 from ..surface import COMMAND, TYPED, captured, counting, play_kept_run, tell
 
 if TYPE_CHECKING:
-    from knights_isolation.experiments.analysis.analyse_file import Analysis
+    from knights_isolation.experiments.analysis.analyse_file import Analysis, TrialConditions
     from knights_isolation.experiments.analysis.file_contents import FileContents
-    from knights_isolation.experiments.analysis.gauntlets import TrialConditions
     from knights_isolation.experiments.analysis.quick_trial import Trial
     from knights_isolation.experiments.plan.catalogue import CatalogueEntry
     from knights_isolation.isolation.checks.check_result import CheckResult
@@ -124,8 +123,8 @@ def analyse(
         if markdown or opponents or pairs:
             raise ValueError("--quick plays no gauntlet: leave out --opponent, --pairs, --markdown and --html")
         return try_(heuristic, baseline=baseline, limit=limit)
+    from knights_isolation.experiments.analysis.analyse_file import TrialConditions
     from knights_isolation.experiments.analysis.file_contents import read_file
-    from knights_isolation.experiments.analysis.gauntlets import TrialConditions
     from knights_isolation.experiments.roster import parse_limit, reference_of
     from knights_isolation.reports.analysis import analysis_page as pages
 

@@ -66,8 +66,8 @@ def league(
         ValueError: there is no such folder, fewer than two submissions can play, or an argument is invalid.
         KeyboardInterrupt: it was interrupted before its first game.
     """
-    from knights_isolation.experiments.league.archives import check_folder
     from knights_isolation.experiments.league.league_config import TooFewPlayersError
+    from knights_isolation.experiments.league.submissions import check_folder
     from knights_isolation.isolation.rules.geometry import format_size, parse_size
 
     folder = Path(submissions)

@@ -171,7 +171,8 @@ def accuracy(
         given = {"depths": depths, "positions": positions, "board": board, "jobs": jobs, "cluster": cluster}
         if unfit := next((name for name, value in given.items() if value is not None), None):
             raise ValueError(f"{unfit}: requires --heuristics")
-        decisions = run_decisions(labelled := inputs.run_path(run))
+        labelled = inputs.run_path(run)
+        decisions = run_decisions(labelled)
         notes = [f"{decisions['game_id'].nunique():,} of {count_games(labelled):,} games are labelled."]
     else:
         where = {"size": board or "7x7", "jobs": jobs or 0, "cluster": cluster}
@@ -288,8 +289,7 @@ def dataset(
     Raises:
         ValueError: an argument is invalid, or the folder holds something else.
     """
-    from knights_isolation.experiments.exact.data_card import DatasetRecipe
-    from knights_isolation.experiments.exact.dataset import PARTS, write_dataset
+    from knights_isolation.experiments.exact.dataset import PARTS, DatasetRecipe, write_dataset
 
     folder, first = Path(out or f"dataset_{board}"), None if first_ply is None else first_ply - 1
     recipe = DatasetRecipe(

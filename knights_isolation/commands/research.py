@@ -79,7 +79,7 @@ def research(
 def _measured(reference: str, against: str) -> tuple[Step, float, Spec | None, str]:
     """Return the step of the cost, the agent at the limit that takes the opponent's time, and this opponent."""
     from knights_isolation.experiments.evaluation.evaluate import candidate_reference
-    from knights_isolation.experiments.play.pools.equal_cost_limits import scaled_nodes
+    from knights_isolation.experiments.play.pools.preparation import scaled_nodes
     from knights_isolation.experiments.roster import named, parse_spec
     from knights_isolation.isolation.rules.limits import Limit
 

@@ -30,8 +30,8 @@ def runs(home: str | Path | None = None, *, verify: bool = False) -> Result[Any]
     Raises:
         ValueError: there is no such directory.
     """
+    from knights_isolation.experiments.record.log_validation import verify as verified_files
     from knights_isolation.experiments.record.run_directory import HOME, list_runs
-    from knights_isolation.experiments.record.verification import verify as verified_files
     from knights_isolation.reports.tables.summary import run_row
 
     folder = Path(home or HOME)

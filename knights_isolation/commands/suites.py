@@ -105,8 +105,7 @@ def suite_build(
     Raises:
         ValueError: an argument is invalid, or the file was made with other settings.
     """
-    from knights_isolation.experiments.suite.build_suite import Recipe, build_suite, usual_plies
-    from knights_isolation.experiments.suite.position_sources import field_of, sources_of
+    from knights_isolation.experiments.suite.build_suite import Recipe, build_suite, field_of, sources_of, usual_plies
     from knights_isolation.reports.text.cell_values import pluralise
 
     path, specs = Path(out or f"suite_{board}.parquet"), tuple(map(inputs.agent_spec, field))

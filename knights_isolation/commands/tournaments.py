@@ -278,7 +278,7 @@ def _watched(request: _Request) -> Result[Any]:
 def _dry_run(request: _Request) -> Result[Any]:
     """Return the agents, the number of games, and the estimated time of a request."""
     from knights_isolation.experiments.plan.tournament_plan import make_plan
-    from knights_isolation.experiments.play.pools.equal_cost_limits import check_scalable
+    from knights_isolation.experiments.play.pools.preparation import check_scalable
     from knights_isolation.experiments.play.run_extension import extend
     from knights_isolation.experiments.record.log import count_games
     from knights_isolation.experiments.record.run_directory import load_run, planned_like

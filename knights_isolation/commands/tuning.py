@@ -170,9 +170,8 @@ def tune(
     Raises:
         ValueError: the agent has no parameters, or an argument is invalid.
     """
-    from knights_isolation.experiments.learn.held_out import judge
     from knights_isolation.experiments.learn.optuna_tuning import tuner_named
-    from knights_isolation.experiments.learn.spsa_tuning import OPENINGS, TuningTask, tunable
+    from knights_isolation.experiments.learn.spsa_tuning import OPENINGS, TuningTask, judge, tunable
     from knights_isolation.experiments.learn.tuning_games import opponent_of, subject_of
     from knights_isolation.reports.studies import tuning as words
 
@@ -261,7 +260,7 @@ def sweep(
 
 def _check(patch: str | Path | None, target: str, space: Space, wanted: Sequence[str]) -> None:
     """Check that new defaults can be written, and name the categorical parameters that keep theirs."""
-    from knights_isolation.experiments.learn.defaults_patch import check_patch
+    from knights_isolation.experiments.learn.parameter_space import check_patch
 
     if patch:
         check_patch(target, space.names)
@@ -274,7 +273,7 @@ def _check(patch: str | Path | None, target: str, space: Space, wanted: Sequence
 
 
 def _write(patch: str | Path | None, target: str, result: Fitted | Tuned) -> None:
-    from knights_isolation.experiments.learn.defaults_patch import write_patch
+    from knights_isolation.experiments.learn.parameter_space import write_patch
 
     if patch:
         tell(write_patch(Path(patch), target, result.values, result.is_better))
@@ -282,7 +281,7 @@ def _write(patch: str | Path | None, target: str, result: Fitted | Tuned) -> Non
 
 def _scaled_to(opponent: Spec | None, subject: Spec, size: str) -> tuple[Spec, tuple[str, ...]]:
     """Return an agent with the limit at which it takes the time of its opponent, and what its nodes cost."""
-    from knights_isolation.experiments.play.pools.equal_cost_limits import specs_at_equal_cost
+    from knights_isolation.experiments.play.pools.preparation import specs_at_equal_cost
     from knights_isolation.reports.tables.costs import scaled_sentence
 
     if opponent is None:

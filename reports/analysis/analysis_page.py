@@ -9,8 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.analysis.analyse_file import Analysis, PlayerResult
-from knights_isolation.experiments.analysis.gauntlets import RunKind, TrialConditions
+from knights_isolation.experiments.analysis.analyse_file import Analysis, PlayerResult, RunKind, TrialConditions
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
 from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead

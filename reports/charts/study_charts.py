@@ -17,7 +17,7 @@ from . import chart
 if TYPE_CHECKING:
     # Each command draws the chart of one study, and does not wait for what the others compute with.
     from knights_isolation.experiments.exact.refutation import Refuted
-    from knights_isolation.experiments.inference.cluster_intervals import Interval
+    from knights_isolation.experiments.inference.intervals import Interval
     from knights_isolation.experiments.learn.feature_selection import Selection
     from knights_isolation.experiments.learn.optuna_tuning import Sampling
     from knights_isolation.experiments.learn.pairwise_fit import Fit

@@ -14,8 +14,13 @@ from knights_isolation.experiments.record.run_directory import END, RunInfo, is_
 from knights_isolation.experiments.statistics.first_placements import FEWEST, Placement
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
-from knights_isolation.experiments.verdicts.example_games import ExampleGame, Key, games_by_opponent, games_by_placement
-from knights_isolation.experiments.verdicts.opening_leads import OpeningLead
+from knights_isolation.experiments.verdicts.example_games import (
+    ExampleGame,
+    Key,
+    OpeningLead,
+    games_by_opponent,
+    games_by_placement,
+)
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import cell_name, format_moves

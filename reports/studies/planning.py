@@ -10,11 +10,16 @@ from typing import Any
 import joblib
 
 from knights_isolation.experiments.inference.contenders import sample_size
-from knights_isolation.experiments.inference.elo import score_from_elo
+from knights_isolation.experiments.inference.intervals import score_from_elo
 from knights_isolation.experiments.inference.sequential.sprt import Sprt
 from knights_isolation.experiments.plan.agent_facts import read_facts
-from knights_isolation.experiments.plan.time_estimate import WITHIN, of_unknown_speed, seconds_to_play, whole_limits
-from knights_isolation.experiments.plan.tournament_plan import Plan
+from knights_isolation.experiments.plan.tournament_plan import (
+    WITHIN,
+    Plan,
+    of_unknown_speed,
+    seconds_to_play,
+    whole_limits,
+)
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.pilot_run import games_a_second, plan_contenders
 from knights_isolation.isolation.suggestions import advice

@@ -24,8 +24,8 @@ from ..text.rendering import Section, terminal_width, wrapped
 from ..text.wording import Word, verdict_of, verdict_sentence
 
 if TYPE_CHECKING:
-    from knights_isolation.experiments.suite.gauntlet_agreement import Agreement
     from knights_isolation.experiments.suite.screen_agents import Screened
+    from knights_isolation.experiments.suite.screening import Agreement
     from knights_isolation.experiments.suite.suite_file import Suite
 
 ALPHA = 0.05
@@ -88,7 +88,7 @@ def equal_cost_note(baseline: AgentAnswers, contenders: Sequence[AgentAnswers]) 
 
 def screened_sections(found: Screened, is_at_equal_cost: bool) -> tuple[Section, ...]:
     """Return all tables of a screening; of a single contender also where it errs, and its clearest mistakes."""
-    from knights_isolation.experiments.suite.gauntlet_agreement import known_agreements
+    from knights_isolation.experiments.suite.screening import known_agreements
 
     suite, own, others = found.screening.suite, found.own, found.others
     first, *more = screening_sections(found.screening, known_agreements(suite.name), found.costs, found.failing)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from knights_isolation.experiments.exact.accuracy import Accuracy
-from knights_isolation.experiments.exact.theoretical_results import opening_winners, split_by_theory
-from knights_isolation.experiments.inference.cluster_intervals import of_pool
-from knights_isolation.experiments.inference.game_pairs import record_of
-from knights_isolation.experiments.inference.standings import share_seen
+from knights_isolation.experiments.exact.accuracy import Accuracy, opening_winners, split_by_theory
+from knights_isolation.experiments.inference.game_pairs import record_of, share_seen
+from knights_isolation.experiments.inference.intervals import of_pool
 from knights_isolation.experiments.statistics.run_results import RunResults
 
 from ..text.cell_values import Mean, Share, estimate_of

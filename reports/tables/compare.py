@@ -6,16 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from knights_isolation.experiments.inference.cluster_intervals import Interval
 from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison, OpponentEffect
 from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
 from knights_isolation.experiments.inference.contenders.sample_size import WORTH
-from knights_isolation.experiments.inference.pair_intervals import PairInterval
-from knights_isolation.experiments.statistics.agent_costs import relative_costs
+from knights_isolation.experiments.inference.intervals import Interval, PairInterval
+from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.best_of import read_contest
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs
-from knights_isolation.experiments.verdicts.equal_cost_runs import equal_cost_verdicts
+from knights_isolation.experiments.verdicts.run_diff import equal_cost_verdicts
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.suggestions import advice
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from knights_isolation.experiments.roster import Spec, make_agent
-from knights_isolation.experiments.statistics.agent_costs import node_costs, relative_costs
+from knights_isolation.experiments.statistics.agent_results import node_costs, relative_costs
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.checks.search_cost import STEADY, Cost
 

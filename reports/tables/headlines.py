@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knights_isolation.experiments.exact.theoretical_results import knows_winners
+from knights_isolation.experiments.exact.accuracy import knows_winners
 from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
 from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
 from knights_isolation.experiments.inference.contenders.sample_size import WORTH
-from knights_isolation.experiments.inference.standings import Standing
-from knights_isolation.experiments.statistics.agent_costs import relative_costs
+from knights_isolation.experiments.inference.game_pairs import Standing
+from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.best_of import BestOfResult, read_contest
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate

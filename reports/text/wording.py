@@ -15,9 +15,9 @@ import numpy as np
 from knights_isolation.experiments.inference.contenders import sample_size
 from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison, Verdict
 from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.inference.standings import standing
+from knights_isolation.experiments.inference.game_pairs import standing
 from knights_isolation.experiments.published.published_claims import Claim, Repetition
-from knights_isolation.experiments.statistics.forfeits import ForfeitGroup, forfeits_of
+from knights_isolation.experiments.statistics.agent_results import ForfeitGroup, forfeits_of
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
 from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest

@@ -17,8 +17,8 @@ import numpy as np
 import scipy
 
 from ..argument_checks import Floats, check_between, check_integer
-from ..cluster_intervals import ErrorContributions, Interval, agree, difference_interval, standard_error
 from ..game_pairs import PairTable
+from ..intervals import ErrorContributions, Interval, agree, difference_interval, standard_error
 from ..sequential.repeated_looks import Evidence
 from .multiple_testing import flip
 from .shared_openings import PairCells, Sample, SharedPlay, shared_play

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..argument_checks import Ints, check_between
-from ..cluster_intervals import ErrorContributions, Interval, agree, rate_interval
 from ..game_pairs import PairTable, record_of
-from ..pair_intervals import PairCounts, count_pairs, pair_interval
+from ..intervals import ErrorContributions, Interval, PairCounts, agree, count_pairs, pair_interval, rate_interval
 from .baseline_comparison import Result
 from .multiple_testing import flip
 

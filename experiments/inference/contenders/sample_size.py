@@ -10,8 +10,7 @@ import numpy as np
 import scipy
 
 from ..argument_checks import Floats, check_between, positive
-from ..elo import score_from_elo
-from ..pair_intervals import PairCounts
+from ..intervals import PairCounts, score_from_elo
 from ..sequential.sprt import Sprt
 from .baseline_comparison import Comparison
 from .head_to_head import HeadToHead

@@ -21,7 +21,7 @@ from knights_isolation.isolation.suggestions import command
 
 from ...plan.config import check_jobs
 from . import remote_worker
-from .cluster_address import check_installed, exposure, is_file, read_when_there, scheduler_address
+from .cluster_access import check_installed, exposure, is_file, read_when_there, scheduler_address
 from .dispatcher import TASKS_A_MACHINE, in_one_line, silence_dask
 
 if TYPE_CHECKING:

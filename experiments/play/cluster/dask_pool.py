@@ -15,10 +15,10 @@ from secrets import token_hex
 import numpy as np
 
 from ...plan.schedule import Ids
-from ..pools.batch_feed import BatchPace
 from ..pools.game_worker import PlayedBatch, Task
-from ..pools.pool import Answered, Died, Event, Failed, Finished, Fleet, Machine, MakePool, Pool
+from ..pools.pool import Answered, BatchPace, Died, Event, Failed, Finished, Fleet, Machine, MakePool, Pool
 from . import remote_worker
+from .cluster_access import bundle_of
 from .dispatcher import (
     TASKS_A_MACHINE,
     ConnectedMachine,
@@ -29,7 +29,6 @@ from .dispatcher import (
     connected,
     mean_cores,
 )
-from .file_transfer import bundle_of
 from .remote_worker import PlayedPart
 
 FIRST, SHORTEST, LONGEST = 0.5, 0.5, 7.0

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..pools.pool import UnreachableError
 from . import remote_worker
-from .cluster_address import check_certificates, check_installed, exposure, scheduler_address
+from .cluster_access import check_certificates, check_installed, exposure, scheduler_address
 from .remote_worker import Answer, Cancelled, MachineInfo, MachineUnsuitable
 
 if TYPE_CHECKING:

@@ -34,16 +34,14 @@ from knights_isolation.isolation.usercode.user_exceptions import format_exceptio
 from ...plan.schedule import Ids, record_points
 from ...record import log
 from ...record.finished_games import FinishedGames, GameEndings, LogPart, joined
-from ..pools.batch_feed import BatchFeed
 from ..pools.game_worker import Task
 from ..pools.interrupts import Interrupted
 from ..pools.loky_pool import LokyPool
-from ..pools.play_loop import play_missing
-from ..pools.pool import TICK, Answered, Died, Failed
+from ..pools.pool import TICK, Answered, BatchFeed, Died, Failed
 from ..pools.preparation import Kit, kit_in, prepare
 from ..pools.process_map import Result, run, starting_silently
-from ..pools.recovery import FORFEITED
-from .file_transfer import unpack_task, users_in
+from ..pools.recovery import FORFEITED, play_missing
+from .cluster_access import unpack_task, users_in
 
 _PARCELS_KEPT = 16
 _IDLE = 60

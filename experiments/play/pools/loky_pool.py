@@ -26,18 +26,20 @@ from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 
 from ...plan.schedule import Ids
-from .crash_markers import (
+from .game_worker import (
     GAME,
     MOVER,
     PID,
+    GameWorker,
     Markers,
+    PlayedBatch,
     StallDetector,
+    Task,
     create_markers,
     dead_among,
     find_suspects,
     open_markers,
 )
-from .game_worker import GameWorker, PlayedBatch, Task
 from .pool import Answered, Died, Event, Failed, Finished, Pool
 from .process_map import end_with, starting_silently
 
