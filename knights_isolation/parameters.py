@@ -35,6 +35,7 @@ class About:
         metavar: placeholder on the command line.
         complete: what its values are for completion: agent, file, run, heuristic or plot.
         flags: its options, if they are not named like the parameter.
+        hidden: former options, which are taken, but not shown.
         place: whether it is an argument or an option on the command line, or only in Python; by default arguments are
             the parameters that a call may pass by position.
         suffixes: endings of a file to write; such a path is checked before anything is computed. Of any file: ("",).
@@ -56,6 +57,7 @@ class About:
     metavar: str = ""
     complete: Literal["", "agent", "file", "run", "heuristic", "plot", "topic"] = ""
     flags: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
     place: Literal["", "argument", "option", "python"] = ""
     suffixes: tuple[str, ...] = ()
     is_folder: bool = False

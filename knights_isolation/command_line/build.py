@@ -61,6 +61,10 @@ def build(name: str) -> click.Command:
     for parameter in command.parameters:
         if parameter.about.place != "python":
             parameters += _position_options() if parameter.about.is_position else [_click_parameter(parameter)]
+            parameters += [
+                click.Option([flag, f"hidden_{parameter.name}"], is_flag=True, hidden=True)
+                for flag in parameter.about.hidden
+            ]
     parameters += [VIEWS[view] for view in VIEWS if view in command.views]
     parameters += [_FORMAT] if {"tables", "rows"} & {*command.views} else []
     is_raw = any(parameter.about.is_raw for parameter in command.parameters)
@@ -125,7 +129,7 @@ def _run(name: str, command: Command, given: dict[str, Any]) -> None:
     """Call the function of a command with what was given, and show its result."""
     context = click.get_current_context()
     views = {key: value for key, value in given.items() if key.startswith("view_")}
-    values = {key: given[key] for key in given.keys() - views.keys() if _is_given(context, key)}
+    values = {key.removeprefix("hidden_"): given[key] for key in given.keys() - views.keys() if _is_given(context, key)}
     check_views(views, command.tables)
     at = {key: values.pop(f"at_{key}", "" if key == "moves" else None) for key in ("size", "moves", "fen")}
     values |= {each.name: position_of(**at) for each in command.parameters if each.about.is_position}

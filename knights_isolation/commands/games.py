@@ -247,7 +247,7 @@ def lab(
     *,
     runs: Annotated[str | Path, About(help="Directory of the runs; runs/ by default.")] | None = None,
     port: Port = 0,
-    no_open: Annotated[bool, About(help="Do not open a browser.", flags=("--no-open", "--no-browser"))] = False,
+    no_open: Annotated[bool, About(help="Do not open a browser.", hidden=("--no-browser",))] = False,
 ) -> None:
     """Serve all runs, reports, heuristics and the board to this machine's browser.
 

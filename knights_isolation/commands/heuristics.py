@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.reports.text.rendering import Section
@@ -98,7 +98,7 @@ def analyse(
     jobs: Jobs = 0,
     quick: bool = False,
     markdown: NewFile | None = None,
-) -> Result[Any]:
+) -> Result[Analysis]:
     """Analyse a file: a verdict on each of its heuristics and players, in about a minute.
 
     Checks, compiles and screens every heuristic, plays them against the seven classic opponents at equal nodes and at
@@ -122,7 +122,7 @@ def analyse(
     if quick:
         if markdown or opponents or pairs:
             raise ValueError("--quick plays no gauntlet: leave out --opponent, --pairs, --markdown and --html")
-        return try_(heuristic, baseline=baseline, limit=limit)
+        return cast("Result[Analysis]", try_(heuristic, baseline=baseline, limit=limit))
     from knights_isolation.experiments.analysis.analyse_file import TrialConditions
     from knights_isolation.experiments.analysis.file_contents import read_file
     from knights_isolation.experiments.roster import parse_limit, reference_of
@@ -162,7 +162,7 @@ def _analysed(contents: FileContents, question: TrialConditions, reference: str,
 
 
 @command("rows")
-def evaluate_position(position: Position, *, file: Sequence[HeuristicFile] = ()) -> Result[list[dict[str, Any]]]:
+def evaluate_position(position: Position, *, file: Sequence[HeuristicFile] = ()) -> Result[list[dict[str, object]]]:
     """Evaluate a position with every heuristic, for both players; exit code 1 if one of yours fails.
 
     Args:

@@ -39,17 +39,15 @@ def league(
     resume: Run | None = None,
     check_only: bool = False,
     dry_run: bool = False,
-) -> Result[Any]:
+) -> Result[Results]:
     """Play a league: one folder or archive per submission, everyone meets everyone; writes result pages.
 
     Submissions run only in sandboxed processes; docs/how-to/run-a-class.md says what that protects against. In Python
     warnings are its notes; the last one of an interrupted league says how to resume it.
 
     Args:
-        submissions: folder of the submissions.
         pairs: openings per pairing, each played with sides swapped (default 10).
-        limit: limit per move (default cpu_ms=150); ms=N is wall time. Near 10 ms, players that keep 10 ms in reserve
-            forfeit.
+        limit: limit per move (default cpu_ms=150); ms=N is wall time; near 10 ms, players with such a reserve forfeit.
         hard_cap: seconds per move before a player forfeits (default 2).
         board: board size (default 7x7; 9x11 if most are of the third edition, made for it).
         schedule: classic: the seven classic agents also play.
@@ -64,21 +62,18 @@ def league(
 
     Raises:
         ValueError: there is no such folder, fewer than two submissions can play, or an argument is invalid.
-        KeyboardInterrupt: it was interrupted before its first game.
     """
-    from knights_isolation.experiments.league.league_config import TooFewPlayersError
     from knights_isolation.experiments.league.submissions import check_folder
     from knights_isolation.isolation.rules.geometry import format_size, parse_size
 
-    folder = Path(submissions)
+    folder, named = Path(submissions), run_path(resume) if resume else None
     check_folder(folder)
     if check_only and dry_run:
         raise ValueError("--check-only and --dry-run exclude each other: use one of them")
     given = {"pairs": pairs, "limit": limit, "hard_cap": hard_cap, "board": board, "schedule": schedule}
     keys: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    if resume and keys:
-        raise ValueError(f"--resume keeps the settings of {resume}: omit --{next(iter(keys)).replace('_', '-')}")
-    named = run_path(resume) if resume else None
+    if named and keys:
+        raise ValueError(f"--resume keeps the settings of {named}: omit --{next(iter(keys)).replace('_', '-')}")
     if board:
         try:
             keys["board"] = format_size(*parse_size(board))
@@ -86,20 +81,23 @@ def league(
             raise ValueError(f"board: {error}") from None
     if check_only:
         return _checked(folder, named, jobs, keys.get("board"))
-    keys |= {"jobs": jobs, "out": str(out) if out else None}
+    return _asked_for(folder, named, keys | {"jobs": jobs, "out": str(out) if out else None}, dry_run)
+
+
+def _asked_for(folder: Path, named: Path | None, keys: Mapping[str, Any], is_dry: bool) -> Result[Any]:
+    """Play or resume a league, or return what would be played."""
+    from knights_isolation.experiments.league.league_config import TooFewPlayersError
+
     with keeping(f"{named} is unchanged" if named else ""):
         try:
-            if dry_run:
+            if is_dry:
                 return _dry_run(folder, named, keys)
-            if named:
-                book, outcome = _resumed(folder, named, jobs, keys["out"])
-            else:
-                book, outcome = _begun(folder, keys)
+            begun = _resumed(folder, named, keys["jobs"], keys["out"]) if named else _begun(folder, keys)
         except TooFewPlayersError as error:
             if COMMAND.get():
                 raise Failed(str(error)) from error
             raise
-    return _answer(folder, book, outcome, jobs)
+    return _answer(folder, *begun, keys["jobs"])
 
 
 def _answer(folder: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int) -> Result[Results]:
@@ -130,7 +128,7 @@ def _answer(folder: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int) -
         return Result(results, sections, figure, text="\n".join(lines))
 
 
-def _checked(submissions: Path, run: Path | None, jobs: int, board: str | None) -> Result[LeagueEntries]:
+def _checked(submissions: Path, run: Path | None, jobs: int, board: str | None) -> Result[Any]:
     """Return what is known about all submissions without a game."""
     from knights_isolation.experiments.league.league_config import choose_board, fit_for
     from knights_isolation.reports.league.league_pages import check_sections

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from knights_isolation.experiments.exact.refutation import Refuted
+    from knights_isolation.isolation.exact.solver import Solution
 
 Picture = Annotated[str | Path, About(suffixes=(".svg", ".png"))]
 
@@ -39,7 +40,7 @@ def solve(
     jobs: inputs.Jobs = 0,
     cluster: inputs.Cluster | None = None,
     out: inputs.Output | None = None,
-) -> Result[Any]:
+) -> Result[Solution]:
     """Solve a position: winner, winning moves and best line; or all pairs of placements of a board.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 from knights_isolation.parameters import About, command
 from knights_isolation.reports.text.rendering import Section
@@ -13,11 +13,12 @@ from knights_isolation.result import Result, drawn
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from knights_isolation.experiments.record.run_directory import RunSummary
     from knights_isolation.experiments.record.tries import Try
 
 
 @command("rows")
-def runs(home: str | Path | None = None, *, verify: bool = False) -> Result[Any]:
+def runs(home: str | Path | None = None, *, verify: bool = False) -> Result[list[RunSummary]]:
     """List the runs in a directory (runs/ by default), oldest first: date, design, games, status.
 
     Args:
@@ -39,7 +40,9 @@ def runs(home: str | Path | None = None, *, verify: bool = False) -> Result[Any]
         files = verified_files(folder)
         rows = tuple({"file": each.file, "what": each.what, "state": each.state} for each in files)
         section = Section("files", f"Files of {folder}/", rows, keep=("state",))
-        return Result(files, (section,), passes=not any(each.is_damaged for each in files))
+        return cast(
+            "Result[list[RunSummary]]", Result(files, (section,), passes=not any(each.is_damaged for each in files))
+        )
     if home and not folder.is_dir():
         raise ValueError(f"{folder}: no such directory")
     summaries = list_runs(folder)

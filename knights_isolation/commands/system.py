@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from knights_isolation.inputs import Count, Jobs, NewFile, Position
 from knights_isolation.parameters import About, command
@@ -40,7 +40,7 @@ def perft(position: Position, depth: Annotated[Count, About(low=1, place="option
 
 
 @command("rows")
-def bench() -> Result[list[dict[str, Any]]]:
+def bench() -> Result[list[dict[str, object]]]:
     """Measure the speed of searches, games and start-up, as ratios to a comparator in the same run.
 
     Examples:

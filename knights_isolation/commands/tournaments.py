@@ -78,7 +78,7 @@ def tournament(
     extend: Run | None = None,
     init: bool = False,
     **settings: Unpack[Settings],
-) -> Result[Any]:
+) -> Result[RunResults]:
     """Play a tournament: the classic evaluation, or the one a TOML FILE describes.
 
     Every game is logged; agents are named like ID:improved@nodes=2000, ID:path/to/my.py:score or
@@ -104,7 +104,8 @@ def tournament(
         from knights_isolation.isolation.files.atomic_write import write_new
 
         write_new(Path("tournament.toml"), example_toml())
-        return Result(None, (), text="Wrote tournament.toml. Play it with: isolation tournament tournament.toml")
+        done = "Wrote tournament.toml. Play it with: isolation tournament tournament.toml"
+        return cast("Result[RunResults]", Result(None, (), text=done))
     keys: dict[str, Any] = {"format": format, "contenders": tuple(map(agent_spec, contenders)) or None}
     keys["baseline"] = agent_spec(baseline) if baseline else None
     return _play(file, keys, settings, extend)
@@ -115,7 +116,7 @@ def match(
     agent: Annotated[AgentLike, About(metavar="A", complete="agent")] | None = None,
     other: Annotated[AgentLike, About(metavar="B", complete="agent")] | None = None,
     **settings: Unpack[Settings],
-) -> Result[Any]:
+) -> Result[RunResults]:
     """Play agents A and B head to head from random four-ply openings.
 
     Each opening is played twice, with sides swapped. With --resume RUN, A and B may be omitted. In Python the same call
