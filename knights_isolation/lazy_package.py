@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from knights_isolation.bare_names import BARE, hand_over
+from knights_isolation.bare_names import BARE, TOOLKIT, hand_over
 from knights_isolation.hidden_libraries import refuse_hidden
+
+FORMER = {"summary": "results"}
+"""Former names of functions, which lead to those of today for one version."""
 
 
 def lazy_package(name: str, kind: type[ModuleType] | None = None) -> None:
@@ -38,6 +42,9 @@ class LazyPackage(ModuleType):
             refuse_hidden()
             home = self._homes()[name][0]
             value = import_module(f"{home}.{name}") if home == self.__name__ else getattr(import_module(home), name)
+        elif self.__name__ == TOOLKIT and name in FORMER:
+            warnings.warn(f"ki.{name} is now ki.{FORMER[name]}", DeprecationWarning, stacklevel=2)
+            return getattr(self, FORMER[name])
         else:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         self.__dict__[name] = value

@@ -196,3 +196,10 @@ def test_a_function_is_analysed_at_equal_nodes_and_at_equal_cost() -> None:
     assert result.tables == ("verdicts", "costs", "opponents")
     assert result.to_frame()["function"].tolist() == ["moves"]
     assert set(result.value.trials) == {"moves"}
+
+
+def test_a_former_name_leads_to_that_of_today_and_says_so(tmp_path: Path) -> None:
+    run = gauntlet(4).write(tmp_path / "run")
+    with pytest.warns(DeprecationWarning, match=r"ki\.summary is now ki\.results"):
+        summary = ki.summary  # type: ignore[attr-defined]
+    assert summary(run).tables == ki.results(run).tables
