@@ -257,7 +257,7 @@ def test_accuracy_is_measured_without_a_tournament(tmp_path):
     ("arguments", "complaint"),
     [
         ((), "no run in runs/"),
-        (("run", "--heuristics", "null"), "either a labelled RUN or --heuristics NAMES"),
+        (("run", "--heuristics", "null"), "name a labelled RUN or --heuristics NAMES"),
         (("nowhere",), "nowhere"),
         (("nowhere", "--depths", "3"), "--depths: requires --heuristics"),
         (("--heuristics", "territoy"), "did you mean territory?"),

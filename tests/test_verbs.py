@@ -169,7 +169,7 @@ def test_a_run_is_labelled_and_its_moves_judged_as_by_the_command(tmp_path: Path
     ]
     assert "by_ply" in result.tables
     assert isinstance(result.plot(), Figure)
-    with pytest.raises(ValueError, match="name either a labelled run or heuristics"):
+    with pytest.raises(ValueError, match="name a labelled run or heuristics"):
         ki.accuracy(run, heuristics=["open"])
 
 

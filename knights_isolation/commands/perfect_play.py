@@ -166,9 +166,7 @@ def accuracy(
 
     searched = _depths(depths)
     if run is not None and heuristics is not None:
-        raise ValueError(
-            f"name either a labelled {'RUN or --heuristics NAMES' if COMMAND.get() else 'run or heuristics'}"
-        )
+        raise ValueError(f"name a labelled {'RUN or --heuristics NAMES' if COMMAND.get() else 'run or heuristics'}")
     if heuristics is None:
         given = {"depths": depths, "positions": positions, "board": board, "jobs": jobs, "cluster": cluster}
         if unfit := next((name for name, value in given.items() if value is not None), None):
