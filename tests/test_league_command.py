@@ -259,12 +259,15 @@ def test_a_folder_is_unchanged_if_all_that_was_copied_is_as_it_was(
     assert is_unchanged(player, copy) is is_same
 
 
-def test_a_class_that_cannot_play_ends_with_one_line_and_exit_code_1(tmp_path: Path) -> None:
+def test_a_class_that_cannot_play_says_why_and_ends_with_exit_code_1(tmp_path: Path) -> None:
     submit(tmp_path / "class", "ada", BEST)
     submit(tmp_path / "class", "ben", "def f(:\n")
     done = league(tmp_path / "class", *SHORT, "--out", tmp_path / "run")
     assert done.exit_code == 1
-    assert done.stderr == "Error: a league needs two players; only 1 of the submissions can play\n"
+    assert done.stderr == (
+        "Note: ben does not play: game_agent.py is not Python: line 1: invalid syntax\n"
+        "Error: a league needs two players; only 1 of the submissions can play\n"
+    )
     assert not (tmp_path / "run").exists()
 
 
