@@ -37,7 +37,7 @@ class Cluster:
 
     def join(self, *options: str, cluster: str | None = None) -> subprocess.Popen[bytes]:
         """Another machine, that plays a game at a time."""
-        words = ["worker", cluster or str(self.file), "--jobs", "1", *options]
+        words = ["cluster", "join", cluster or str(self.file), "--jobs", "1", *options]
         self.machines.append(started(self.folder, *words))
         return self.machines[-1]
 
@@ -49,7 +49,7 @@ class Cluster:
 def cluster(folder: Path, machines: int = 0, options: tuple[str, ...] = ()) -> Iterator[Cluster]:
     """A cluster of so many machines."""
     file = folder / "scheduler.json"
-    made = Cluster(folder, started(folder, "scheduler", "--port", "0", "--scheduler-file", str(file), *options))
+    made = Cluster(folder, started(folder, "cluster", "start", "--port", "0", "--scheduler-file", str(file), *options))
     try:
         wait_for(lambda: file.exists() and file.stat().st_size > 0 and made.address)
         for _ in range(machines):

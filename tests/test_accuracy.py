@@ -304,7 +304,7 @@ def test_games_lost_by_failing_are_told_and_a_player_that_mostly_fails_is_left_o
 
 @pytest.mark.slow
 def test_failures_stand_first_below_the_table(failing):
-    asked = ["accuracy", "--heuristics", f"{failing}:never,null", "--depths", "1", "--positions", "5"]
+    asked = ["perfect", "accuracy", "--heuristics", f"{failing}:never,null", "--depths", "1", "--positions", "5"]
     result = CliRunner().invoke(main, [*asked, "--board", "5x5", "--jobs", "1", "--format", "markdown"])
     assert result.exit_code == 0
     below = result.stdout.rpartition("|\n")[2].strip()

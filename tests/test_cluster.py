@@ -296,7 +296,7 @@ def test_a_run_goes_on_when_its_scheduler_is_there_again(tmp_path: Path, monkeyp
             made.scheduler.kill()
             made.scheduler.wait()
             wait_for(lambda: (tmp_path / "log").read_text().count("Lost the scheduler") == 2)
-            made.scheduler = started(tmp_path, "scheduler", "--port", port, "--scheduler-file", str(made.file))
+            made.scheduler = started(tmp_path, "cluster", "start", "--port", port, "--scheduler-file", str(made.file))
 
         act, notes = while_playing(int, int, restart), set()
 

@@ -174,7 +174,7 @@ def test_positions_are_counted_as_gamescrafters_counts_them():
 
 
 def test_eval_and_solve_read_a_fen_as_they_read_moves():
-    for words in (["eval", "--format", "csv"], ["solve", "--format", "csv"]):
+    for words in (["eval", "--format", "csv"], ["perfect", "solve", "--format", "csv"]):
         by_moves, by_fen = (
             CliRunner().invoke(main, [*words, *position]).output
             for position in (["--moves", "d3,a2,c1"], ["--fen", "7/2N4/n6/3*3/7/7/7 b"])

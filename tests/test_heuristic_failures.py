@@ -250,7 +250,7 @@ def test_match_and_summary_name_the_file_and_line_of_the_first_failure(tmp_path:
     ]
     played = CliRunner().invoke(main, [*words, "--jobs", "1", "--out", "run"])
     assert re.search(rf"lost \d+ of 24 games by error: {re.escape(output)}", " ".join(played.output.split()))
-    for command in ("summary", "compare"):
+    for command in ("results",):
         text = " ".join(CliRunner().invoke(main, [command, "run"]).output.split())
         assert f"by error ({output})" in text
 

@@ -128,13 +128,13 @@ def test_the_page_of_a_class_says_what_was_played(home: Path) -> None:
     assert (facts["Board"], facts["Hard cap"]) == ("7x7", "2 s")
 
 
-@pytest.mark.parametrize("command", ["summary", "ratings", "report"])
+@pytest.mark.parametrize("command", ["results", "ratings", "report"])
 def test_every_command_leaves_out_whom_the_page_of_the_class_leaves_out_and_says_so(command: str, home: Path) -> None:
     run = str(home / "run")
     text = CliRunner().invoke(main, [command, run], catch_exceptions=False).output
     if command == "report":
         text = (home / "run" / "report.html").read_text()
-    if command == "summary":
+    if command == "results":
         CliRunner().invoke(main, ["results", run, "--full"], catch_exceptions=False)
     sentence = "Without a rank, having never made a legal move: never. Their 6 games count for nobody."
     assert sentence in text

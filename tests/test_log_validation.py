@@ -116,7 +116,7 @@ def test_a_row_with_one_wrong_number_is_refused(column: str, value: Any, run: Pa
         ("opening_id", 7),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("command", ["compare", "summary"])
+@pytest.mark.parametrize("command", ["results", "ratings"])
 def test_reading_a_run_with_a_foreign_row_ends_in_one_line(command: str, column: str, value: Any, run: Path) -> None:
     put(run, lambda row: row.update({column: value}))
     result = CliRunner().invoke(main, [command, str(run)])
@@ -168,7 +168,7 @@ def test_what_belongs_is_gone_on_with(run: Path) -> None:
         (("processor_costs",), {"a": "b"}),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("command", ["compare", "summary"])
+@pytest.mark.parametrize("command", ["results", "ratings"])
 def test_a_run_json_of_wrong_types_is_refused(keys: tuple[str, ...], value: Any, command: str, run: Path) -> None:
     facts = read_json(run / run_directory.FACTS)
     index = facts

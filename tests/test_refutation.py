@@ -67,7 +67,7 @@ def test_what_is_held_nobody_beats(answers: list[OpeningAnswer]) -> None:
 
 @pytest.mark.slow
 def test_the_command_shows_the_share_held_and_the_shortest_refutation() -> None:
-    words = ["refute", SPEC, "--board", SIZE, "--limit", "nodes=300", "--openings", "20", "--jobs", "1"]
+    words = ["perfect", "refute", SPEC, "--board", SIZE, "--limit", "nodes=300", "--openings", "20", "--jobs", "1"]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 0
     text = " ".join(result.output.split())
@@ -81,7 +81,20 @@ def test_the_command_shows_the_share_held_and_the_shortest_refutation() -> None:
 
 @pytest.mark.exhaustive
 def test_several_boards_and_limits_make_one_page(tmp_path: Path) -> None:
-    words = ["refute", "ID:open", "ID:null", "--board", "3x4", "--board", "4x4", "--openings", "4", "--jobs", "1"]
+    words = [
+        "perfect",
+        "refute",
+        "ID:open",
+        "ID:null",
+        "--board",
+        "3x4",
+        "--board",
+        "4x4",
+        "--openings",
+        "4",
+        "--jobs",
+        "1",
+    ]
     limits = ["--limit", "nodes=10", "--limit", "depth=1"]
     result = CliRunner().invoke(main, [*words, *limits, "--html", str(tmp_path / "held.html"), "--format", "json"])
     rows = json.loads(result.stdout)["refutations"]

@@ -427,7 +427,7 @@ def test_a_stopped_run_says_so_on_every_surface_and_nowhere_gives_a_verdict_of_o
 
 def test_csv_is_one_table_that_pandas_reads_and_json_has_numbers_only_where_numbers_belong(tmp_path):
     path = gauntlet(8, better_on_all).write(tmp_path / "run")
-    for command in ("compare", "summary", "ratings"):
+    for command in ("results", "ratings"):
         printed = CliRunner().invoke(main, [command, str(path), "--format", "csv"], catch_exceptions=False)
         frame = pd.read_csv(io.StringIO(printed.stdout))
         assert set(frame["run_state"]) == {"finished"}
@@ -474,9 +474,7 @@ def test_a_run_its_stop_rule_ended_says_what_that_means(tmp_path):
     assert "missing" not in notes
 
 
-@pytest.mark.parametrize(
-    "words", [["summary"], ["summary", "--full"], ["compare"], ["games"], ["games", "--format", "json"]]
-)
+@pytest.mark.parametrize("words", [["results"], ["results", "--full"], ["games"], ["games", "--format", "json"]])
 def test_a_finished_run_of_which_a_part_is_lost_says_so_and_how_to_get_it_back(words, tmp_path):
     path = gauntlet(5, config={"sprt": (0.0, 5.0)}).write(tmp_path / "run")
     finish(path, 100, 0, reproducible=True)

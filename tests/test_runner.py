@@ -638,7 +638,7 @@ def test_orphaned_workers_end_by_themselves(tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_orphaned_solvers_end_by_themselves(tmp_path: Path) -> None:
     out = tmp_path / "solved.parquet"
-    command = [*COMMAND, "solve", "--all", "--board", "9x9", "--jobs", "2", "--out", str(out)]
+    command = [*COMMAND, "perfect", "solve", "--all", "--board", "9x9", "--jobs", "2", "--out", str(out)]
     process = subprocess.Popen([*command, "--limit", "nodes=2000000"], stderr=subprocess.DEVNULL)
     while not out.exists() and process.poll() is None:
         time.sleep(0.1)

@@ -50,7 +50,7 @@ def test_merged_parts_beside_their_originals_are_counted_once(run: Path) -> None
     log.append(log.games_folder(run), table, number=2)
     assert len(list(log.games_folder(run).iterdir())) == 2
     assert ki.sql("SELECT count(*) AS games FROM games", run)["games"].tolist() == [before]
-    assert ki.sql("SELECT count(*) AS games FROM games", ki.summary(run))["games"].tolist() == [before]
+    assert ki.sql("SELECT count(*) AS games FROM games", ki.results(run))["games"].tolist() == [before]
 
 
 def test_a_database_holds_the_same_views_and_errors_are_one_line(run: Path) -> None:

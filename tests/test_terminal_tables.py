@@ -57,7 +57,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        *(["results"], ["compare", "--full"], ["summary"], ["summary", "--full"], ["ratings"], ["ratings", "--full"]),
+        *(["results"], ["results", "--full"], ["ratings"], ["ratings", "--full"]),
         *(["sprt"], ["games", "--limit", "3"], ["games", "--show", "upsets", "--limit", "3"]),
         ["replay", "5"],
     ],
@@ -111,7 +111,7 @@ def test_whether_a_heuristic_compiles_is_the_last_that_goes(tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("narrow")
 def test_the_finding_comes_first_then_a_line_a_contender_then_where_the_rest_is(run: Path) -> None:
-    lines = said("compare", run).splitlines()
+    lines = said("results", run).splitlines()
     assert " ".join(lines[:2]).startswith(
         "1 of 3 won more against the same opponents than Base: ID_Offensive_Proximity_Net_Mobility_Early; none won "
     )
@@ -123,7 +123,7 @@ def test_the_finding_comes_first_then_a_line_a_contender_then_where_the_rest_is(
 
 
 def test_a_pipe_gets_whole_names_and_every_column(run: Path) -> None:
-    output = said("compare", run, "--table", "verdicts")
+    output = said("results", run, "--table", "verdicts")
     assert all(name in output for name in LONG)
     assert "heterogeneity p" in output
     assert "Columns hidden" not in output
@@ -131,7 +131,7 @@ def test_a_pipe_gets_whole_names_and_every_column(run: Path) -> None:
 
 @pytest.mark.usefixtures("narrow")
 def test_what_has_no_room_is_named(run: Path) -> None:
-    text = " ".join(said("compare", run, "--table", "verdicts").split())
+    text = " ".join(said("results", run, "--table", "verdicts").split())
     assert re.search(
         r"Columns hidden \(narrow terminal\): .*win rate, adjusted p, .*heterogeneity p; use a wider", text
     )
@@ -164,7 +164,7 @@ def test_numbers_of_a_column_have_as_many_decimals() -> None:
 def test_one_order_of_agents_everywhere(run: Path) -> None:
     printed = [
         [line.split()[0] for line in said(*words).splitlines() if line.startswith(("ID_", "Base"))]
-        for words in (["results", run], ["compare", run], ["summary", run, "--table", "search"])
+        for words in (["results", run], ["results", run, "--table", "search"])
     ]
     everybody, contenders, search = printed
     assert everybody == search
@@ -189,13 +189,13 @@ def dear_run(wall_times: tuple[int, int] = (50_000, 50_000), is_measured: bool =
 
 
 def test_a_run_that_has_not_measured_costs_says_so_and_guesses_none(tmp_path: Path) -> None:
-    output = said("compare", dear_run(is_measured=False).write(tmp_path / "run"))
+    output = said("results", dear_run(is_measured=False).write(tmp_path / "run"))
     assert "Cost: not measured" in output
     assert "CPU time per node compared with" not in output
     assert "×" not in output
 
 
-@pytest.mark.parametrize("words", [["compare"], ["compare", "--full"], ["summary", "--table", "standings"]])
+@pytest.mark.parametrize("words", [["results"], ["results", "--full"], ["results", "--table", "standings"]])
 def test_the_clock_on_the_wall_has_no_part_in_what_is_said_of_costs(tmp_path: Path, words: list[str]) -> None:
     outputs = [
         said(words[0], dear_run(times).write(tmp_path / str(index) / "run"), *words[1:])
@@ -206,16 +206,16 @@ def test_the_clock_on_the_wall_has_no_part_in_what_is_said_of_costs(tmp_path: Pa
 
 def test_a_cost_stands_with_its_interval_and_its_clock_and_one_that_is_unsteady_is_named(tmp_path: Path) -> None:
     made = dear_run()
-    text = " ".join(said("compare", made.write(tmp_path / "run")).split())
+    text = " ".join(said("results", made.write(tmp_path / "run")).split())
     assert "3.00 × (2.94 to 3.06)" in text
     assert "Cost: CPU time per node relative to the baseline, measured in alternation" in text
     assert "Unreliable" not in text
     made.costs["Dear"] |= {"low": 2.5, "high": 3.5}
-    text = " ".join(said("compare", made.write(tmp_path / "unsteady")).split())
+    text = " ".join(said("results", made.write(tmp_path / "unsteady")).split())
     assert "Unreliable, with a spread above 10 %: Dear." in text
 
 
-@pytest.mark.parametrize("words", [["compare"], ["summary"]])
+@pytest.mark.parametrize("words", [["results"]])
 def test_a_run_at_equal_cost_says_so_first_with_the_nodes_of_each(tmp_path: Path, words: list[str]) -> None:
     made = dear_run().agent("Dear", "contender", limit={"nodes": 333})
     made.config["equal_cost"] = True
@@ -233,10 +233,10 @@ def test_a_run_at_equal_cost_says_so_first_with_the_nodes_of_each(tmp_path: Path
 
 def test_a_better_heuristic_is_told_its_price(tmp_path: Path) -> None:
     made = dear_run()
-    output = said("compare", made.write(tmp_path / "run"))
+    output = said("results", made.write(tmp_path / "run"))
     assert "CPU time per node compared with Base: Dear 3.00 ×. Equal node limits ignore this cost;" in output
     made.config["equal_cost"] = True
-    assert "CPU time per node compared with" not in said("compare", made.write(tmp_path / "equal"))
+    assert "CPU time per node compared with" not in said("results", made.write(tmp_path / "equal"))
 
 
 def test_what_equal_cost_says_is_told_where_a_run_beside_knows_it(tmp_path: Path) -> None:
@@ -248,9 +248,9 @@ def test_what_equal_cost_says_is_told_where_a_run_beside_knows_it(tmp_path: Path
     other = dear_run()
     other.config |= {"equal_cost": True, "board": "5x5"}
     other.write(tmp_path / "another-question")
-    assert "isolation tournament --equal-cost accounts for it." in " ".join(said("compare", run).split())
+    assert "isolation tournament --equal-cost accounts for it." in " ".join(said("results", run).split())
     equal.write(tmp_path / "equal")
-    text = " ".join(said("compare", run).split())
+    text = " ".join(said("results", run).split())
     assert f"at equal cost, {tmp_path / 'equal'} found: Dear 50.0 %, no significant difference." in text
     assert "--equal-cost" not in text
 
@@ -262,7 +262,7 @@ def test_a_terminal_s_own_size_is_kept_to(run: Path, size: tuple[int, int]) -> N
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
-    start = [sys.executable, "-P", "-c", "from cli import main; main(prog_name='isolation')", "summary", str(run)]
+    start = [sys.executable, "-P", "-c", "from cli import main; main(prog_name='isolation')", "results", str(run)]
     with subprocess.Popen(start, env=environment, stdin=child, stdout=child, stderr=child) as process:
         os.close(child)
         printed = b""

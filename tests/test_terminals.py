@@ -21,9 +21,9 @@ PLAIN = [
     {"LC_ALL": "C", "TERM": "dumb", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
 ]
 PRINTING = [
-    *("compare run", "ratings run", "runs .", "games games", "replay games 0", "plan --effect 10"),
-    *("eval --moves d3,a2", "heuristics", "plot run ladder --out p.svg", "cache"),
-    *("report run --out r.html", "solve --moves a0,d3 --board 4x4", "perft --depth 2 --board 4x4"),
+    *("results run", "ratings run", "runs .", "games games", "replay games 0", "plan --effect 10"),
+    *("eval --moves d3,a2", "heuristics", "plot run ladder --out p.svg", "system cache"),
+    *("report run --out r.html", "perfect solve --moves a0,d3 --board 4x4", "system perft --depth 2 --board 4x4"),
 ]
 PLAYING = "match random greedy --pairs 2 --jobs 1 --out played"
 
@@ -53,7 +53,7 @@ def said(folder, words, settings):
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", PLAIN, ids=["encoding", "locale"])
 @pytest.mark.parametrize(
-    "words", ["summary run", "show --moves d3,a2", pytest.param(PLAYING, marks=pytest.mark.exhaustive)]
+    "words", ["results run", "show --moves d3,a2", pytest.param(PLAYING, marks=pytest.mark.exhaustive)]
 )
 def test_a_terminal_that_takes_ascii_only_ends_no_command(folder, words, settings):
     code, printed, complained = said(folder, words, settings)
