@@ -222,7 +222,7 @@ def test_keys_step_through_a_game():
     assert (next_ply("b", 0, 9), next_ply("n", 9, 9)) == (0, 9)
 
 
-def test_stepping_shows_each_position_until_the_input_ends(run):
+def test_stepping_shows_each_position_until_the_input_ends(run, monkeypatch):
     keys, printed = iter("nlb"), []
     replay = replay_of_run(run, 0)
 
@@ -232,7 +232,8 @@ def test_stepping_shows_each_position_until_the_input_ends(run):
         except StopIteration:
             raise EOFError from None
 
-    step_through(replay, read_key, printed.append)
+    monkeypatch.setattr("click.echo", printed.append)
+    step_through(replay, read_key=read_key)
     last = len(replay.moves)
     assert [re.search(r"\[(\d+)/", text)[1] for text in printed] == ["0", "1", str(last), str(last - 1)]
     assert describe_end(replay) in printed[2]

@@ -118,7 +118,10 @@ def test_the_finding_comes_first_then_a_line_a_contender_then_where_the_rest_is(
     rows = [line for line in lines[3:] if line.startswith(("ID_", "Base_control"))]
     assert len(rows) == 4
     assert "better" in next(line for line in rows if "y_Early" in line)
-    assert lines[-1] == "More: --table verdicts|effects|theory; --full for everything."
+    assert " ".join(lines[-2:]) == (
+        "More: --table verdicts|effects|theory|standings|opponents|sides|forfeits|lengths|search; "
+        "--full for everything."
+    )
     assert len(lines) <= 24
 
 
@@ -164,9 +167,9 @@ def test_numbers_of_a_column_have_as_many_decimals() -> None:
 def test_one_order_of_agents_everywhere(run: Path) -> None:
     printed = [
         [line.split()[0] for line in said(*words).splitlines() if line.startswith(("ID_", "Base"))]
-        for words in (["results", run], ["results", run, "--table", "search"])
+        for words in (["results", run], ["results", run, "--table", "standings"], ["results", run, "--table", "search"])
     ]
-    everybody, contenders, search = printed
+    contenders, everybody, search = printed
     assert everybody == search
     assert [name for name in everybody if name != "Base"] == contenders
 
@@ -195,7 +198,9 @@ def test_a_run_that_has_not_measured_costs_says_so_and_guesses_none(tmp_path: Pa
     assert "×" not in output
 
 
-@pytest.mark.parametrize("words", [["results"], ["results", "--full"], ["results", "--table", "standings"]])
+@pytest.mark.parametrize(
+    "words", [["results"], ["results", "--table", "verdicts"], ["results", "--table", "standings"]]
+)
 def test_the_clock_on_the_wall_has_no_part_in_what_is_said_of_costs(tmp_path: Path, words: list[str]) -> None:
     outputs = [
         said(words[0], dear_run(times).write(tmp_path / str(index) / "run"), *words[1:])
