@@ -44,8 +44,8 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
     for folder in FOLDERS:
         copytree(folder, tmp_path / folder.relative_to(ROOT))
     for module in (early_table, solved_tables, screening, published_tables):
-        monkeypatch.setattr(module, "FILE", tmp_path / module.FILE.relative_to(ROOT))
-    there = {size: tmp_path / path.relative_to(ROOT) for size, path in suite_file.shipped_suites().items()}
+        monkeypatch.setattr(module, "FILE", tmp_path / module.FILE.resolve().relative_to(ROOT))
+    there = {size: tmp_path / path.resolve().relative_to(ROOT) for size, path in suite_file.shipped_suites().items()}
     monkeypatch.setattr(suite_file, "shipped_suites", lambda: there)
     forget()
     yield {path.name: tmp_path / path.relative_to(ROOT) for path in TABLES}
