@@ -97,7 +97,6 @@ def test_tls_without_certificates_says_what_to_set() -> None:
 @pytest.mark.parametrize(
     "words",
     [("cluster", "start"), ("cluster", "join", "lab:8786"), ("match", "random", "greedy", "--cluster", "lab:1")],
-    [("cluster", "start"), ("cluster", "join", "lab:8786"), ("match", "random", "greedy", "--cluster", "lab:1")],
 )
 def test_without_dask_a_line_says_what_to_install(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from knights_isolation.experiments.inference import bradley_terry
+from knights_isolation.experiments.inference import likelihood
 from knights_isolation.experiments.inference.intervals import count_pairs, pair_interval, score_from_elo
 from knights_isolation.experiments.inference.likelihood import ConvergenceError, constrain_deviations, constrain_mean
 from knights_isolation.experiments.inference.sequential.confidence_sequence import confidence_sequence
@@ -138,7 +138,7 @@ def test_a_mean_that_no_shares_have_is_an_error_and_no_result(mean):
 
 
 def test_a_search_that_is_cut_short_is_an_error_and_no_result(monkeypatch):
-    monkeypatch.setattr(bradley_terry, "_STEPS", 3)
+    monkeypatch.setattr(likelihood, "_STEPS", 3)
     with pytest.raises(ConvergenceError, match="in 3 steps"):
         constrain_mean(np.array([0.1, 0.2, 0.7]), 0.3)
 
