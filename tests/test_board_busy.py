@@ -11,12 +11,12 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from board_server import cookie, request, serving
+from board_server import SECRETS, cookie, request, serving
 from played_games import write_run
 
 from knights_isolation.experiments.roster import parse_agent
@@ -247,8 +247,11 @@ def test_the_board_ends_at_once_with_all_its_processes_also_while_a_long_questio
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    ) as board:  # fmt: skip
-        port = int(re.search(r":(\d+)/", board.stdout.readline())[1])
+    ) as board, ExitStack() as stack:  # fmt: skip
+        stack.callback(board.kill)
+        number, secret = re.search(r":(\d+)/board\?token=(\S+)", board.stdout.readline()).groups()
+        port = int(number)
+        SECRETS[port] = secret
         name = json.loads(request(port, "/api/start")[2])["agents"][0]
         assert ask(port, "values", SHORT)[0] == 200
         with closing(begun(port, name, "a")), closing(socket.create_connection(("127.0.0.1", port))) as half:
