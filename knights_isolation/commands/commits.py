@@ -13,7 +13,6 @@ from ..surface import captured, play_kept_run
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.commit_check import Checked
-    from knights_isolation.experiments.roster import reference_of
 
 
 @command("tables")
@@ -45,6 +44,7 @@ def ci(
     """
     from knights_isolation.experiments.analysis.commit_check import Terms, check_file
     from knights_isolation.experiments.noting import note_screening
+    from knights_isolation.experiments.roster import reference_of
     from knights_isolation.isolation.files.git_revisions import revision_named
     from knights_isolation.reports.analysis.quick_trial import commit_section
     from knights_isolation.reports.text.rendering import render_sections
