@@ -119,7 +119,7 @@ def test_openings_played_and_missing_together_are_compared_with_those_on_the_boa
     population: int, is_enough: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        wording, "detectable_effect", lambda first, worth: SimpleNamespace(difference=0.1, still_needed=50)
+        wording.sample_size, "detectable_effect", lambda first, worth: SimpleNamespace(difference=0.1, still_needed=50)
     )
     claims = [SimpleNamespace(is_empty=False, is_census=False, openings=100)]
     text = " ".join(wording.reach_sentences(claims, 0.02, population))  # type: ignore[arg-type]

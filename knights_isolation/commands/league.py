@@ -66,19 +66,20 @@ def league(
     from knights_isolation.experiments.league.submissions import check_folder
     from knights_isolation.isolation.rules.geometry import format_size, parse_size
 
-    folder, named = Path(submissions), run_path(resume) if resume else None
+    folder = Path(submissions)
     check_folder(folder)
     if check_only and dry_run:
         raise ValueError("--check-only and --dry-run exclude each other: use one of them")
     given = {"pairs": pairs, "limit": limit, "hard_cap": hard_cap, "board": board, "schedule": schedule}
     keys: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    if named and keys:
-        raise ValueError(f"--resume keeps the settings of {named}: omit --{next(iter(keys)).replace('_', '-')}")
+    if resume and keys:
+        raise ValueError(f"--resume keeps the settings of {resume}: omit --{next(iter(keys)).replace('_', '-')}")
     if board:
         try:
             keys["board"] = format_size(*parse_size(board))
         except ValueError as error:
             raise ValueError(f"board: {error}") from None
+    named = run_path(resume) if resume else None
     if check_only:
         return _checked(folder, named, jobs, keys.get("board"))
     return _asked_for(folder, named, keys | {"jobs": jobs, "out": str(out) if out else None}, dry_run)
