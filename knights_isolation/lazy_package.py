@@ -59,8 +59,8 @@ class LazyPackage(ModuleType):
 
     def _homes(self) -> dict[str, tuple[str, bool]]:
         """The module of each name in the stub, and whether the stub exports it: as type checkers read it."""
-        if "_stub" not in self.__dict__ and self.__name__ == "knights_isolation":
-            homes = import_module("knights_isolation.registry").homes()
+        if "_stub" not in self.__dict__ and self.__name__ == TOOLKIT:
+            homes = import_module(f"{TOOLKIT}.registry").homes()
             self.__dict__["_stub"] = {name: (module, True) for name, module in homes.items()}
         elif "_stub" not in self.__dict__:
             import ast

@@ -55,7 +55,7 @@ class About:
     high: float | None = None
     is_open: bool = False
     metavar: str = ""
-    complete: Literal["", "agent", "file", "run", "heuristic", "plot", "topic"] = ""
+    complete: Literal["", "agent", "file", "run", "heuristic", "plot"] = ""
     flags: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     place: Literal["", "argument", "option", "python"] = ""
@@ -105,7 +105,7 @@ class Parameter:
         """
         if value is None or callable(value):
             return value
-        if isinstance(value, list | tuple):
+        if isinstance(value, list | tuple) and (self.is_many or self.about.count > 1 or self.kind is str):
             return type(value)(map(self._checked, value))
         return self._checked(value)
 
@@ -271,11 +271,15 @@ def _number(value: Any, kind: type, others: Sequence[str]) -> Any:
     """Return a number, also of text; a whole one if `kind` is int."""
     if isinstance(value, str) and re.fullmatch(r"\d{1,3}(,\d{3})+", value):
         value = value.replace(",", "")
+    alternative = "".join(f" or {other!r}" for other in others)
+    error = ValueError(f"{value!r} is not a {'whole ' * (kind is int)}number{alternative}")
     try:
-        return int(value) if kind is int and not isinstance(value, float) else float(value)
-    except (TypeError, ValueError):
-        alternative = "".join(f" or {other!r}" for other in others)
-        raise ValueError(f"{value!r} is not a {'whole ' * (kind is int)}number{alternative}") from None
+        number = kind(value)
+    except (TypeError, ValueError, OverflowError):
+        raise error from None
+    if kind is int and not isinstance(value, str) and number != value:
+        raise error
+    return number
 
 
 def _check_range(value: Any, about: About) -> None:

@@ -142,7 +142,7 @@ def play_kept_run(config: Config, *, resume: bool, command: str = "") -> RunOutc
     from knights_isolation.reports.watch.run_progress import what_is_kept
 
     outcome = play(config, resume=resume)
-    kept = what_is_kept(outcome) if outcome.logged else ""
+    kept = what_is_kept(outcome)
     if not outcome.finished:
         raise Stopped(kept)
     with keeping(kept):

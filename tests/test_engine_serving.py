@@ -15,7 +15,7 @@ from knights_isolation.isolation.engines.engine_agent import EngineAgent
 from knights_isolation.isolation.engines.engine_search import format_info, plan_search
 from knights_isolation.isolation.engines.program import Program
 from knights_isolation.isolation.engines.protocol import read_go, start_of
-from knights_isolation.isolation.players import perfect_agent
+from knights_isolation.isolation.players import agents
 from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent, opened_player
 from knights_isolation.isolation.search import SearchResult
 from knights_isolation.isolation.search.interpreted import greedy_interpreted
@@ -378,7 +378,7 @@ class P:
 def test_a_late_move_is_a_move_nevertheless(talk, tmp_path, monkeypatch, spec):
     path = tmp_path / "late.py"
     path.write_text(LATE)
-    monkeypatch.setattr(perfect_agent, "LATE_MS", -1e9)
+    monkeypatch.setattr(agents, "LATE_MS", -1e9)
     engine = talk(spec.format(path))
     board = Board.from_moves([24, 14])
     engine.ask(f"position fen {board.fen}")

@@ -119,8 +119,8 @@ def test_the_finding_comes_first_then_a_line_a_contender_then_where_the_rest_is(
     assert len(rows) == 4
     assert "better" in next(line for line in rows if "y_Early" in line)
     assert " ".join(lines[-3:]).endswith(
-        "More: --table verdicts|effects|theory|standings|opponents|sides|forfeits|lengths|search; "
-        "--full for everything."
+        "More with --table: verdicts, effects, theory, standings, opponents, sides, forfeits, lengths, search; "
+        "with --full all of them."
     )
     assert len(lines) <= 24
 

@@ -74,7 +74,7 @@ def _show_first(result: Result[Any], views: Mapping[str, Any]) -> None:
         click.echo(result.text)
     elif result.more and not views.get("view_full"):
         _print_sections(result.sections[:1], "table", None, True)
-        click.echo(wrapped(f"More: --table {'|'.join(result.more)}; --full for everything.", terminal_width()))
+        click.echo(wrapped(f"More with --table: {', '.join(result.more)}; with --full all of them.", terminal_width()))
     elif "view_table" in views or len(result.sections) > 1:
         _print_sections(result.sections[1 if result.more else 0 :], "table", None, True)
     else:

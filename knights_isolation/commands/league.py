@@ -108,7 +108,7 @@ def _answer(folder: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int) -
     from knights_isolation.reports.text.rendering import render_sections, terminal_width, wrapped
     from knights_isolation.reports.watch.run_progress import what_is_kept
 
-    if not outcome.logged:
+    if not (outcome.logged or COMMAND.get()):
         raise Stopped()
     kept, goes_on = what_is_kept(outcome), shown_command("league", folder, "--resume", outcome.path)
     if not outcome.finished and COMMAND.get():

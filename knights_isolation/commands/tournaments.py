@@ -240,13 +240,14 @@ def _played(request: _Request) -> Result[Any]:
         outcome = play(
             config, resume=bool(request.resume) or is_kept, retry_forfeits=request.retry, extends=request.extend
         )
-    if not (outcome.logged or outcome.finished):
+    if not (outcome.logged or outcome.finished or COMMAND.get()):
         raise Stopped()
     kept = what_is_kept(outcome)
     goes_on = shown_command("results", outcome.path) if outcome.finished else resume_advice(outcome.path)
     with keeping(kept, goes_on=goes_on):
         if not outcome.finished and COMMAND.get():
-            print(outcome_text(outcome))
+            if outcome.logged:
+                print(outcome_text(outcome))
             raise Stopped(kept, goes_on)
         if not outcome.finished:
             warnings.warn(f"interrupted: {kept}; the same call resumes", stacklevel=4)
