@@ -19,9 +19,9 @@ from knights_isolation.commands.tournaments import *
 from knights_isolation.commands.tuning import *
 from knights_isolation.experiments.suite.screen_agents import Screened as Screened
 from knights_isolation.positions import *
+from knights_isolation.reports.answers import Result as Result
 from knights_isolation.reports.studies.discovery import Discovery as Discovery
 from knights_isolation.reports.studies.tuning import Fitted as Fitted
 from knights_isolation.reports.studies.tuning import Tuned as Tuned
-from knights_isolation.result import Result as Result
 
 __version__: str

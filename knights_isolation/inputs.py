@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from knights_isolation.experiments.agent_like import AgentLike as AgentLike
-from knights_isolation.parameters import About
-from knights_isolation.result import Result
-from knights_isolation.surface import tell
+from knights_isolation.reports.answers import Result
+
+from .parameters import About
+from .surface import tell
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.statistics.run_results import RunResults

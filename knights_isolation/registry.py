@@ -131,7 +131,7 @@ READING = (
 )
 """The commands that neither play nor search, and work on Windows as well."""
 NAMES = {
-    "result": ("Result",),
+    "reports.answers": ("Result",),
     "experiments.suite.screen_agents": ("Screened",),
     "commands.evaluation": ("Evaluation", "evaluate"),
     "commands.research": ("Research",),

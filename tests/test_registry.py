@@ -12,9 +12,9 @@ from cli import main
 from knights_isolation import registry
 from knights_isolation.commands import system
 from knights_isolation.parameters import About, command
+from knights_isolation.reports.answers import Result
 from knights_isolation.reports.plots import KINDS
 from knights_isolation.reports.text.rendering import Section
-from knights_isolation.result import Result
 from knights_isolation.surface import Stopped, keeping
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from knights_isolation.inputs import position_of
 from knights_isolation.isolation.usercode.process_lifetime import continue_in_child, write_real_stderr
-from knights_isolation.parameters import Command, Parameter, View, command_of
 from knights_isolation.registry import function_of
 from knights_isolation.reports.text.rendering import FORMATS
-from knights_isolation.surface import on_command_line
 
+from ..inputs import position_of
+from ..parameters import Command, Parameter, View, command_of
+from ..surface import on_command_line
 from .cli_errors import same_again
 from .completion import COMPLETIONS
 from .output import check_views, show

@@ -15,7 +15,8 @@ from knights_isolation.experiments.play.pools.interrupts import arrived
 from knights_isolation.isolation.suggestions import command, file_meant
 from knights_isolation.isolation.usercode.user_exceptions import CompilerFault
 from knights_isolation.reports.text.rendering import wrapped
-from knights_isolation.surface import Failed, Stopped
+
+from ..surface import Failed, Stopped
 
 WORDS = f"{__name__}.words"
 """Key under which the outermost context stores the words of the command line."""

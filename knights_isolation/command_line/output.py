@@ -11,6 +11,7 @@ import click
 
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
 from knights_isolation.isolation.suggestions import did_you_mean
+from knights_isolation.reports.answers import Result
 from knights_isolation.reports.text.rendering import (
     Format,
     Section,
@@ -19,9 +20,8 @@ from knights_isolation.reports.text.rendering import (
     terminal_width,
     wrapped,
 )
-from knights_isolation.result import Result
-from knights_isolation.surface import Stopped
 
+from ..surface import Stopped
 from .cli_errors import same_again
 
 _ENDINGS = {"plot": (".svg", ".png"), "html": (".html", ".htm")}

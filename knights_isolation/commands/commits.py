@@ -6,9 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from knights_isolation.reports.answers import Result
+
 from ..inputs import Count, HeuristicFile, Jobs
 from ..parameters import About, command
-from ..result import Result
 from ..surface import captured, play_kept_run
 
 if TYPE_CHECKING:

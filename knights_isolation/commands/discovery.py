@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from knights_isolation.reports.answers import Result, drawn
+
 from ..inputs import Agent, Jobs, Seed, Size, agent_spec
 from ..parameters import About, command
-from ..result import Result, drawn
 from ..surface import keeping, nested, tell
 from .suites import screen
 from .tournaments import match

@@ -7,11 +7,12 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from knights_isolation.inputs import Agent, Size, agent_spec
-from knights_isolation.parameters import About, command
+from knights_isolation.reports.answers import Result
 from knights_isolation.reports.text.rendering import Section
-from knights_isolation.result import Result
-from knights_isolation.surface import tell
+
+from ..inputs import Agent, Size, agent_spec
+from ..parameters import About, command
+from ..surface import tell
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.checks.engine_checks import EngineCheckResult

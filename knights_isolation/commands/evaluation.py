@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import cast
 
 from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation, EvaluationTask
-from knights_isolation.inputs import AgentLike
+from knights_isolation.reports.answers import Result
 
-from ..inputs import Agent, AnyHeuristic, Jobs, Size, agent_spec
+from ..inputs import Agent, AgentLike, AnyHeuristic, Jobs, Size, agent_spec
 from ..parameters import command
-from ..result import Result
 from ..surface import COMMAND
 
 

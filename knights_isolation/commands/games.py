@@ -11,7 +11,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
-from knights_isolation.inputs import (
+from knights_isolation.isolation.files.atomic_write import write_new
+from knights_isolation.isolation.suggestions import command as shown_command
+from knights_isolation.reports.answers import Result
+from knights_isolation.reports.text.rendering import Section
+
+from ..inputs import (
     AgentLike,
     Count,
     NoOpen,
@@ -24,13 +29,8 @@ from knights_isolation.inputs import (
     run_path,
     run_paths,
 )
-from knights_isolation.isolation.files.atomic_write import write_new
-from knights_isolation.isolation.suggestions import command as shown_command
-from knights_isolation.parameters import About, command
-from knights_isolation.reports.text.rendering import Section
-from knights_isolation.result import Result
-from knights_isolation.surface import COMMAND, tell
-
+from ..parameters import About, command
+from ..surface import COMMAND, tell
 from .results import results
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 from knights_isolation.isolation.suggestions import command as shown_command
+from knights_isolation.reports.answers import Result, drawn
 from knights_isolation.reports.text.rendering import Section
 
 from ..inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Rival, Seed, agent_spec
 from ..parameters import About, command
-from ..result import Result, drawn
 from ..surface import COMMAND, TYPED, captured, counting, play_kept_run, tell
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from knights_isolation.inputs import Count, Jobs, Run, run_path
 from knights_isolation.isolation.suggestions import advice
 from knights_isolation.isolation.suggestions import command as shown_command
-from knights_isolation.parameters import command
-from knights_isolation.result import Result, drawn
-from knights_isolation.surface import COMMAND, Failed, Stopped, keeping, play, tell
+from knights_isolation.reports.answers import Result, drawn
+
+from ..inputs import Count, Jobs, Run, run_path
+from ..parameters import command
+from ..surface import COMMAND, Failed, Stopped, keeping, play, tell
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.league.entries import LeagueEntries, Played

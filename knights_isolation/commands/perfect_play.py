@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from knights_isolation.experiments.roster import make_agents, parse_agent, parse_limit, reference_of
-from knights_isolation.inputs import AgentLike
 from knights_isolation.isolation.suggestions import command as shown_command
+from knights_isolation.reports.answers import Result, drawn
 from knights_isolation.reports.text.cell_values import pluralise
 from knights_isolation.reports.text.rendering import Section
 
 from .. import heuristics as shipped
 from .. import inputs
+from ..inputs import AgentLike
 from ..parameters import About, command
-from ..result import Result, drawn
 from ..surface import COMMAND, counting, tell
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from knights_isolation.experiments.roster import reference_of
+from knights_isolation.reports.answers import Result
 from knights_isolation.reports.studies.research import NODES, Research, Step, research_section, write_research_page
 
 from ..inputs import HeuristicFile, Jobs, Seed, agent_spec
 from ..parameters import About, command
-from ..result import Result
 from ..surface import captured, keeping, nested
 from .discovery import Opponent
 from .evaluation import evaluate

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from knights_isolation.inputs import Baseline, Mixed, Run, RunLike, Worth, is_run_like, read_runs, run_paths
-from knights_isolation.parameters import About, command
-from knights_isolation.result import Deferred, Result, drawn
-from knights_isolation.surface import COMMAND
+from knights_isolation.reports.answers import Deferred, Result, drawn
+
+from ..inputs import Baseline, Mixed, Run, RunLike, Worth, is_run_like, read_runs, run_paths
+from ..parameters import About, command
+from ..surface import COMMAND
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,9 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-from knights_isolation.parameters import About, command
+from knights_isolation.reports.answers import Result, drawn
 from knights_isolation.reports.text.rendering import Section
-from knights_isolation.result import Result, drawn
+
+from ..parameters import About, command
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

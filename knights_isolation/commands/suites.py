@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from knights_isolation.experiments.roster import parse_limit
 from knights_isolation.isolation.suggestions import command as shell_command
+from knights_isolation.reports.answers import Result, drawn
 
 from .. import inputs
 from ..parameters import About, command
-from ..result import Result, drawn
 from ..surface import counting, tell
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from knights_isolation.inputs import Count, Jobs, NewFile, Position
-from knights_isolation.parameters import About, command
+from knights_isolation.reports.answers import Result
 from knights_isolation.reports.text.rendering import Section
-from knights_isolation.result import Result
+
+from ..inputs import Count, Jobs, NewFile, Position
+from ..parameters import About, command
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.play.cluster.daemons import Certificates

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack, cast
 
-from knights_isolation.inputs import (
+from knights_isolation.reports.answers import Result
+
+from ..inputs import (
     Agent,
     AgentLike,
     Cluster,
@@ -20,10 +22,8 @@ from knights_isolation.inputs import (
     is_run_like,
     run_path,
 )
-from knights_isolation.parameters import About, command
-from knights_isolation.result import Result
-from knights_isolation.surface import COMMAND, Stopped, keeping, play
-
+from ..parameters import About, command
+from ..surface import COMMAND, Stopped, keeping, play
 from .results import results
 
 if TYPE_CHECKING:

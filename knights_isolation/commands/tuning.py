@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from knights_isolation.experiments.roster import complete, parse_limit, reference_of
-from knights_isolation.inputs import AgentLike
+from knights_isolation.reports.answers import Result, drawn
 
 from .. import inputs
+from ..inputs import AgentLike
 from ..parameters import About, command
-from ..result import Result, drawn
 from ..surface import captured, counting, keeping, play_kept_run, tell
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from knights_isolation.reports.text.rendering import Section, render_sections, section_called, shown_column, worded_rows
+from .text.rendering import Section, render_sections, section_called, shown_column, worded_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from knights_isolation.reports.charts.chart import Chart
+    from .charts.chart import Chart
 
 T = TypeVar("T")
 
@@ -121,7 +121,7 @@ class Result(Generic[T]):
 
 def drawn(chart: Chart | None, missing: str = "") -> Figure:
     """Draw a chart, or the reason why there is none."""
-    from knights_isolation.reports.plots.draw_chart import draw_chart
+    from .plots.draw_chart import draw_chart
 
     return draw_chart(chart, missing)
 
