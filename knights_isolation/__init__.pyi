@@ -17,8 +17,12 @@ from knights_isolation.commands.suites import *
 from knights_isolation.commands.system import *
 from knights_isolation.commands.tournaments import *
 from knights_isolation.commands.tuning import *
+from knights_isolation.experiments.positions import *
 from knights_isolation.experiments.suite.screen_agents import Screened as Screened
-from knights_isolation.positions import *
+from knights_isolation.isolation.games.batch_evaluation import (
+    SolvedMoves as SolvedMoves,
+)
+from knights_isolation.isolation.games.vector_games import VectorGames as VectorGames
 from knights_isolation.reports.answers import Result as Result
 from knights_isolation.reports.studies.discovery import Discovery as Discovery
 from knights_isolation.reports.studies.tuning import Fitted as Fitted

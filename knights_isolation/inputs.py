@@ -59,12 +59,10 @@ Mixed = Annotated[bool, About(help="Pool runs even if limits, boards or openings
 
 
 def agent_spec(agent: AgentLike) -> str:
-    """Return the spec of an agent; `improved`, the name of a heuristic, stands for `ID:improved`."""
-    from knights_isolation import heuristics
+    """Return the spec of an agent; see `roster.spec_of`, which is loaded when it is asked."""
     from knights_isolation.experiments.roster import spec_of
 
-    is_heuristic = isinstance(agent, str) and agent in heuristics.names()
-    return f"ID:{agent}" if is_heuristic else spec_of(agent)
+    return spec_of(agent)
 
 
 def is_run_like(what: object) -> bool:

@@ -138,10 +138,12 @@ NAMES = {
     "commands.tournaments": ("Settings", "compare"),
     "reports.studies.discovery": ("Discovery",),
     "reports.studies.tuning": ("Fitted", "Tuned"),
-    "positions": (
-        *("SolvedMoves", "VectorGames", "agent_policy", "best_moves"),
-        *("evaluate_positions", "exact", "move_values", "solve_moves"),
+    "experiments.positions": (
+        *("agent_policy", "best_moves", "evaluate_positions"),
+        *("exact", "move_values", "solve_moves"),
     ),
+    "isolation.games.batch_evaluation": ("SolvedMoves",),
+    "isolation.games.vector_games": ("VectorGames",),
 }
 """Modules of public names that are no commands."""
 

@@ -19,6 +19,7 @@ from knights_isolation import heuristics, isolation
 from knights_isolation.experiments.exact import labels
 from knights_isolation.experiments.exact.labels import label_run
 from knights_isolation.experiments.exchange.saved_games import append_game
+from knights_isolation.experiments.positions import move_values, opposing, position_value
 from knights_isolation.experiments.roster import Spec, complete, make_agent, parse_spec
 from knights_isolation.experiments.roster.agent_kinds import KINDS, AgentKind
 from knights_isolation.isolation import Board
@@ -26,7 +27,7 @@ from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent
 from knights_isolation.isolation.search.interpreted import value_of_move
 from knights_isolation.reports.board import board_processes
 from knights_isolation.reports.board.board_processes import ROOM, Processes
-from knights_isolation.reports.board.handlers import exact, explored, move_values, opposing, position_value, safe_agent
+from knights_isolation.reports.board.handlers import exact, explored, safe_agent
 from knights_isolation.reports.board.request_guard import IMPORT, MOST_BYTES, MOST_BYTES_IMPORTED, refusal
 from knights_isolation.reports.board.request_models import (
     ExploreQuestion,
@@ -406,7 +407,7 @@ def test_values_of_moves_are_those_of_minimax_to_that_depth(name):
     heuristic = heuristics.get(name)
     for seed, depth in ((1, 1), (2, 2), (3, 3)):
         board = random_position(seed)
-        values = move_values(board, heuristic, depth)
+        values = move_values(board, heuristic, depth=depth)
         assert values == {cell: value_of_move(board, heuristic, cell, depth) for cell in board.legal_cells()}
 
 
@@ -420,7 +421,7 @@ def random_position(seed):
 
 def test_a_heuristic_that_is_not_the_other_players_loss_is_valued_in_the_movers_name():
     board = Board.from_moves([24, 14])
-    assert move_values(board, distance, 1) == {cell: 10.0 * (cell // 7) + cell % 7 for cell in board.legal_cells()}
+    assert move_values(board, distance) == {cell: 10.0 * (cell // 7) + cell % 7 for cell in board.legal_cells()}
     assert opposing(distance)(board, 1) == -distance(board, 2)
     assert position_value(board, distance, 0) == 33.0
 

@@ -26,12 +26,12 @@ from knights_isolation.experiments.league.submission_checks import Check
 from knights_isolation.experiments.league.submissions import Skipped, Submission
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.positions import move_values
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.rules.notation import cell_name
-from knights_isolation.reports.board.handlers import move_values
 from knights_isolation.reports.board.request_guard import cookie_of
 from knights_isolation.reports.board.request_models import Position, board_of
 from knights_isolation.reports.board.resources import Resources
@@ -392,7 +392,7 @@ def test_the_overlay_shows_what_each_move_is_worth(board):
         board.get_by_label(name, exact=True).uncheck()
     board.get_by_label("distance", exact=True).check()
     board.get_by_label("Show on the board").check()
-    expected = move_values(Board.from_moves([24, 14]), distance, 1)
+    expected = move_values(Board.from_moves([24, 14]), distance)
     best = max(expected, key=expected.get)
     for target, value in expected.items():
         name, praise = cell_name(target, 7), ", the best" if target == best else ""

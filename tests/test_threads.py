@@ -23,6 +23,7 @@ import pytest
 from board_server import request, serving
 
 from knights_isolation import heuristics
+from knights_isolation.experiments.positions import opposing
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Board, Limit, perft, search, solve
 from knights_isolation.isolation.checks.search_cost import random_openings
@@ -38,7 +39,6 @@ from knights_isolation.isolation.players.agents import try_to_compile
 from knights_isolation.isolation.search import SearchResult
 from knights_isolation.isolation.usercode.parsing import parse
 from knights_isolation.reports.board.board_processes import ServerLimits
-from knights_isolation.reports.board.handlers import opposing
 from knights_isolation.reports.board.resources import Resources
 
 THREADS = 8

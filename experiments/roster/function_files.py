@@ -46,7 +46,8 @@ _Definition = ast.FunctionDef | ast.ClassDef | ast.Lambda
 def spec_of(agent: AgentLike, method: str = "ID", *, limit: str = "", name: str = "") -> str:
     """Return the spec of an agent: of a function of (game, player), or of a class of players.
 
-    Specs are returned as they are. The source is written to the user's cache, and every run keeps a copy.
+    Specs are returned as they are; `improved`, the name of a heuristic, stands for `ID:improved`. The source is written
+    to the user's cache, and every run keeps a copy.
 
     Args:
         method: the search that asks the function: ID, AB, MM, BF or MCTS.
@@ -57,11 +58,11 @@ def spec_of(agent: AgentLike, method: str = "ID", *, limit: str = "", name: str 
         ValueError: the source cannot be read, or uses what cannot be written to a file; or options are given for a
             spec, which has its own.
     """
-    if isinstance(agent, str):
+    if isinstance(agent, str) and agent not in heuristics.names():
         if limit or name or method != "ID":
             raise ValueError(f"{agent} is a spec: write its method, limit and name into it")
         return agent
-    unwrapped = inspect.unwrap(agent) if not isinstance(agent, partial) else agent
+    unwrapped = agent if isinstance(agent, str | partial) else inspect.unwrap(agent)
     reference = reference_of(agent)
     player = reference if isinstance(unwrapped, type) and is_player(unwrapped) else f"{method}:{reference}"
     at = f"@{parse_limit(limit)}" if limit else ""

@@ -49,7 +49,8 @@ def parse_agent(agent: AgentLike, default_limit: Limit | None = None) -> Agent:
         SpecError: the spec is malformed or names nothing that exists; the message points at the wrong part.
         ValueError: the function cannot be written to a file.
     """
-    return make_agent(complete(named(parse_spec(spec_of(agent))), default_limit))
+    text = agent if isinstance(agent, str) else spec_of(agent)
+    return make_agent(complete(named(parse_spec(text)), default_limit))
 
 
 def parse_spec(text: str) -> Spec:

@@ -9,8 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.roster import AgentLike, parse_agent
-from knights_isolation.inputs import agent_spec
+from knights_isolation.experiments.roster import AgentLike, parse_agent, spec_of
 from knights_isolation.isolation.players.agents import check_board_size, forfeit_from
 from knights_isolation.isolation.rules.geometry import parse_size
 
@@ -51,7 +50,7 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
         self.observation_space = cast("spaces.Space[Observation]", self._setting.observations)
         self.action_space = self._setting.actions
         self._game, self._is_playing = self._setting.begin(), False
-        agent = parse_agent(agent_spec(opponent))
+        agent = parse_agent(spec_of(opponent))
         check_board_size([agent], parse_size(size))
         self._opponent = agent.open()
 

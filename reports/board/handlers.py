@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments.exchange.opening_explorer import PLIES, PlayedGames, explore, read_played
+from knights_isolation.experiments.positions import Heuristic, compiles, move_values, opposing, position_value
 from knights_isolation.experiments.record.log import games_folder, live_files
 from knights_isolation.experiments.roster import board_refusal, complete, make_agent, parse_spec
-from knights_isolation.heuristics.composite import Composite
-from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED
-from knights_isolation.isolation.players.agents import choose_once, try_to_compile
+from knights_isolation.isolation.players.agents import choose_once
 from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.search import is_compilable, search
-from knights_isolation.isolation.search.interpreted import appraise
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
 from ..replay.replay import json_score
@@ -28,8 +24,6 @@ from .resources import Resources, run_of
 if TYPE_CHECKING:
     from knights_isolation.isolation.editions.classic_board import Board
     from knights_isolation.isolation.players.agents import Agent
-
-Heuristic = Callable[[Any, Any], float]
 
 INTERPRETED_DEPTH = 3
 """Maximum depth for a heuristic that does not compile, or on a board that compiled code does not support."""
@@ -54,7 +48,7 @@ def values(question: asked.ValuesQuestion, shelf: Resources) -> dict[str, Any]:
         depth = possible_depth(board, opposing(function), question.depth)
         answers[name] = {"depth": depth, "compiling": _worth_telling(time.perf_counter() - started)}
         try:
-            cell_values = move_values(board, function, depth)
+            cell_values = move_values(board, function, depth=depth)
             answers[name]["moves"] = {cell: json_score(value) for cell, value in cell_values.items()}
         except Exception as error:
             answers[name]["error"] = format_exception(error, _LONGEST_ERROR)
@@ -129,49 +123,11 @@ def exact(question: asked.SolveQuestion, shelf: Resources) -> dict[str, Any]:
     }
 
 
-def move_values(board: Board, heuristic: Heuristic, depth: int) -> dict[int, float]:
-    """Return the value of each legal move to the side to move by minimax; `depth` includes the move itself."""
-    other = opposing(heuristic)
-    return {cell: 0.0 - position_value(board.successor(cell), other, depth - 1) for cell in board.legal_cells()}
-
-
-def position_value(board: Board, heuristic: Heuristic, depth: int) -> float:
-    """Return the value of a position to the side to move by minimax; at depth 0 the heuristic's own value."""
-    if not board.legal_cells():
-        return float("-inf")
-    if depth == 0:
-        return appraise(heuristic, board.copy(), board.active_player)
-    return search(board, heuristic, Limit(depth=depth), interpreted=not compiles(board, heuristic)).score
-
-
-@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
-def opposing(heuristic: Heuristic) -> Heuristic:
-    """Return the heuristic from the opponent's view: what minimax maximises at the opponent's moves, for our value.
-
-    A heuristic's values for both players need not be opposite, so negating a search result is not enough.
-    """
-    if isinstance(heuristic, Composite):
-        phases = tuple(
-            (until, tuple((weight, opposing(part)) for weight, part in parts)) for until, parts in heuristic.phases
-        )
-        return replace(heuristic, phases=phases)
-
-    def loss(game: Any, player: Any) -> float:
-        return -heuristic(game, game.get_opponent(player))
-
-    return loss
-
-
 def possible_depth(board: Board, heuristic: Heuristic, depth: int) -> int:
     """Return the depth that can be searched in acceptable time."""
     if None in board.locations:
         return min(depth, PLACING_DEPTH)
     return depth if compiles(board, heuristic) else min(depth, INTERPRETED_DEPTH)
-
-
-def compiles(board: Board, heuristic: Heuristic) -> bool:
-    """Return whether compiled search supports the heuristic in a position."""
-    return is_compilable(board) and try_to_compile(heuristic, (board.height, board.width)) is not None
 
 
 def safe_agent(text: str) -> Agent:

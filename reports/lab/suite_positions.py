@@ -12,11 +12,12 @@ import numpy as np
 from pydantic import Field
 
 from knights_isolation import heuristics
+from knights_isolation.experiments.positions import move_values
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.rules.notation import parse_moves
 
-from ..board.handlers import SOLVING_MS, move_values
+from ..board.handlers import SOLVING_MS
 from ..board.request_models import AddressModel, Name, StrictModel
 from ..board.resources import Resources
 from ..replay.replay import json_score
@@ -160,7 +161,7 @@ def _choice(board: Board, heuristic: Callable[[Any, Any], float]) -> tuple[int, 
     """Return the move that a heuristic chooses one ply ahead, the first of several best, and the values of all."""
     if not board.legal_cells():
         raise ValueError("the game is over in this position")
-    values = move_values(board, heuristic, 1)
+    values = move_values(board, heuristic)
     return max(values, key=lambda cell: values[cell]), values
 
 

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.roster import AgentLike, parse_agent, parse_limit
-from knights_isolation.inputs import agent_spec
-from knights_isolation.isolation import Board
-from knights_isolation.isolation.games.batch_evaluation import SolvedMoves as SolvedMoves
-from knights_isolation.isolation.games.batch_moves import Positions, States, check_positions
-from knights_isolation.isolation.games.vector_games import VectorGames as VectorGames
+from knights_isolation.heuristics.composite import Composite
+from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.exact.solver import SearchBudget, check_position, move_results, value
+from knights_isolation.isolation.games import batch_evaluation
+from knights_isolation.isolation.games.batch_moves import Positions, States, check_positions, choose_moves
+from knights_isolation.isolation.games.vector_games import AgentPolicy
+from knights_isolation.isolation.players.agents import try_to_compile
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.seeds import splitmix64
+from knights_isolation.isolation.search import is_compilable, search
+from knights_isolation.isolation.search.interpreted import appraise
+
+from .roster import AgentLike, parse_agent, parse_limit, spec_of
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.exact.solver import Winner
-    from knights_isolation.isolation.games.vector_games import AgentPolicy
 
+Heuristic = Callable[[Any, Any], float]
 PositionsLike: TypeAlias = "Positions | States | Sequence[Board] | Sequence[Sequence[int]]"
 """Many positions of one board size: flat arrays, boards, or the cells played to reach each, both placements first."""
 
@@ -35,22 +46,20 @@ def exact(board: Board, *, limit: str | None = None) -> Winner | None:
     Raises:
         ValueError: the limit is invalid.
     """
-    from knights_isolation.isolation.exact.solver import SearchBudget, check_position, value
-
     check_position(board)
-    won = value(board, SearchBudget(parse_limit(limit) if limit else None))
+    won = value(board, SearchBudget(_limit(limit)))
     if won is None:
         return None
     return 1 if won == (board.active_index == 0) else 2
 
 
 def move_values(
-    board: Board, heuristic: str | Callable[..., float] | None = None, *, depth: int = 1, limit: str | None = None
+    board: Board, heuristic: str | Heuristic | None = None, *, depth: int = 1, limit: str | None = None
 ) -> dict[int, float]:
     """Return the value of each legal move to the side to move, by cell.
 
     Without a heuristic, values are exact: 1.0 for a move that wins, -1.0 for one that loses, NaN if the limit left it
-    unknown. With one, they are its values after a search of `depth` plies, the move included; ±inf is proven.
+    unknown. With one, they are its values after minimax of `depth` plies, the move included; ±inf is proven.
 
     >>> move_values(Board.from_moves([24, 14, 9, 1]), "improved")[0]
     -1.0
@@ -59,19 +68,47 @@ def move_values(
         ValueError: there is no such heuristic, or the limit is invalid.
     """
     if heuristic is not None:
-        from knights_isolation.reports.board.handlers import move_values as search_moves
-
-        return search_moves(board, _function(heuristic), depth)
-    from knights_isolation.isolation.exact.solver import SearchBudget, check_position, move_results
-
+        other = opposing(_function(heuristic))
+        return {cell: 0.0 - position_value(board.successor(cell), other, depth - 1) for cell in board.legal_cells()}
     check_position(board)
     worth = {True: 1.0, False: -1.0, None: float("nan")}
-    budget = SearchBudget(parse_limit(limit) if limit else None)
-    return {move.cell: worth[move.keeps] for move in sorted(move_results(board, budget))}
+    return {move.cell: worth[move.keeps] for move in sorted(move_results(board, SearchBudget(_limit(limit))))}
+
+
+def position_value(board: Board, heuristic: Heuristic, depth: int) -> float:
+    """Return the value of a position to the side to move by minimax; at depth 0 the heuristic's own value."""
+    if not board.legal_cells():
+        return float("-inf")
+    if depth == 0:
+        return appraise(heuristic, board.copy(), board.active_player)
+    return search(board, heuristic, Limit(depth=depth), interpreted=not compiles(board, heuristic)).score
+
+
+def compiles(board: Board, heuristic: Heuristic) -> bool:
+    """Return whether compiled search supports the heuristic in a position."""
+    return is_compilable(board) and try_to_compile(heuristic, (board.height, board.width)) is not None
+
+
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
+def opposing(heuristic: Heuristic) -> Heuristic:
+    """Return the heuristic from the opponent's view: what minimax maximises at the opponent's moves, for our value.
+
+    A heuristic's values for both players need not be opposite, so negating a search result is not enough.
+    """
+    if isinstance(heuristic, Composite):
+        phases = tuple(
+            (until, tuple((weight, opposing(part)) for weight, part in parts)) for until, parts in heuristic.phases
+        )
+        return replace(heuristic, phases=phases)
+
+    def loss(game: Any, player: Any) -> float:
+        return -heuristic(game, game.get_opponent(player))
+
+    return loss
 
 
 def evaluate_positions(
-    heuristic: str | Callable[..., float],
+    heuristic: str | Heuristic,
     positions: PositionsLike,
     *,
     size: str = "7x7",
@@ -90,21 +127,14 @@ def evaluate_positions(
         ValueError: there is no such heuristic, or a position is not legal.
         ArithmeticError: the compiled heuristic raised an exception at one of the positions.
     """
-    from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-    from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all
-    from knights_isolation.isolation.rules.geometry import parse_size
-
     function, given = _function(heuristic), _positions(positions, size)
     valued = given.turns if players is None else np.asarray(players, np.int64)
     if len(valued) != len(given):
         raise ValueError(f"{len(valued)} players were given for {len(given)} positions")
-    try:
-        compiled = compile_heuristic(function, parse_size(given.size))
-    except CompileError:
-        boards = (given.board(index) for index in range(len(given)))
-        pairs = zip(boards, valued.tolist(), strict=True)
-        return np.array([function(board, board.players[player]) for board, player in pairs], np.float64)
-    return evaluate_all(compiled, EvaluationBatch.of(given, valued))
+    if compiled := try_to_compile(function, parse_size(given.size)):
+        return batch_evaluation.evaluate_all(compiled, batch_evaluation.EvaluationBatch.of(given, valued))
+    pairs = zip(map(given.board, range(len(given))), valued.tolist(), strict=True)
+    return np.array([function(board, board.players[player]) for board, player in pairs], np.float64)
 
 
 def best_moves(
@@ -119,11 +149,7 @@ def best_moves(
     Raises:
         ValueError: the agent is invalid, or a position is not legal.
     """
-    from knights_isolation.isolation.games.batch_moves import choose_moves
-    from knights_isolation.isolation.rules.seeds import splitmix64
-
-    player = parse_agent(agent_spec(agent), parse_limit(limit) if limit else None)
-    given = _positions(positions, size)
+    player, given = parse_agent(spec_of(agent), _limit(limit)), _positions(positions, size)
     seeds = splitmix64(np.uint64(splitmix64(seed)) ^ np.arange(1, len(given) + 1, dtype=np.uint64))
     return choose_moves(player, given, seeds).cells
 
@@ -138,12 +164,12 @@ def agent_policy(agent: AgentLike, *, limit: str | None = None, seed: int = 1) -
     Raises:
         ValueError: the agent is invalid.
     """
-    from knights_isolation.isolation.games.vector_games import AgentPolicy
-
-    return AgentPolicy(parse_agent(agent_spec(agent), parse_limit(limit) if limit else None), seed)
+    return AgentPolicy(parse_agent(spec_of(agent), _limit(limit)), seed)
 
 
-def solve_moves(positions: PositionsLike, *, size: str = "7x7", limit: str | None = None) -> SolvedMoves:
+def solve_moves(
+    positions: PositionsLike, *, size: str = "7x7", limit: str | None = None
+) -> batch_evaluation.SolvedMoves:
     """Find the winning moves in n positions in one compiled call. Late positions take about ten microseconds each.
 
     Args:
@@ -153,12 +179,14 @@ def solve_moves(positions: PositionsLike, *, size: str = "7x7", limit: str | Non
     Raises:
         ValueError: the limit is invalid, or a position is not legal.
     """
-    from knights_isolation.isolation.games import batch_evaluation
-
-    return batch_evaluation.solve_moves(_positions(positions, size), parse_limit(limit) if limit else None)
+    return batch_evaluation.solve_moves(_positions(positions, size), _limit(limit))
 
 
-def _function(heuristic: str | Callable[..., float]) -> Any:
+def _limit(text: str | None) -> Limit | None:
+    return parse_limit(text) if text else None
+
+
+def _function(heuristic: str | Heuristic) -> Heuristic:
     return heuristics.get(heuristic) if isinstance(heuristic, str) else heuristic
 
 
