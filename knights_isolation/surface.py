@@ -10,7 +10,10 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from knights_isolation.experiments.play.pools.interrupts import Stopped as Stopped
+from knights_isolation.experiments.play.pools.interrupts import keeping as keeping
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, discard_output, prevent_exit
+from knights_isolation.isolation.usercode.user_exceptions import Failed as Failed
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.plan.config import Config
@@ -21,18 +24,6 @@ COMMAND: ContextVar[str] = ContextVar("command", default="")
 TYPED: ContextVar[str] = ContextVar("typed", default="")
 """The command line that runs, as it was typed."""
 _tell: ContextVar[Callable[[str], None]] = ContextVar("tell", default=lambda line: None)
-
-
-class Failed(Exception):
-    """A command could not do what it should; the message is one line for people, and the exit code 1."""
-
-
-class Stopped(KeyboardInterrupt):
-    """Ctrl-C has ended a command, which says what was kept, and the command to resume if it is not the same one."""
-
-    def __init__(self, kept: str = "", goes_on: str = "") -> None:
-        super().__init__(f"{kept or 'nothing was saved'}; the same call resumes")
-        self.kept, self.goes_on = kept, goes_on
 
 
 def tell(line: str) -> None:
@@ -84,23 +75,6 @@ def captured(code: str) -> Iterator[None]:
         atexit.register(discard_output)  # called before what the code has registered so far
     if sentence := printed.sentence(code):
         tell(f"Note: {sentence}")
-
-
-@contextmanager
-def keeping(kept: str, path: Path | None = None, goes_on: str = "") -> Iterator[None]:
-    """Say on Ctrl-C what was kept, at `path` if that exists, and how to go on if not by the same command.
-
-    Raises:
-        Stopped: on Ctrl-C.
-    """
-    try:
-        yield
-    except Stopped:
-        raise
-    except KeyboardInterrupt:
-        if path:
-            kept = f"{kept} is in {path}" if kept and path.exists() else ""
-        raise Stopped(kept, goes_on) from None
 
 
 @contextmanager

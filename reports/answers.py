@@ -52,7 +52,7 @@ class Result(Generic[T]):
         more: names of the tables behind the first, if that is a first look at them.
         text: printed instead of the tables on a terminal; empty for the tables.
         step: steps through it on a terminal, instead of the text.
-        closing: printed below the tables on a terminal.
+        closing: printed below the tables, on stderr beside another format or a single table.
         page: makes the page for `--html` of the command line that got this result.
         written: files and folders that were written.
         passes: whether all checks passed, if it is about checks.

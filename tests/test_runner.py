@@ -510,7 +510,9 @@ def test_code_that_recurses_too_deep_for_compiled_code_runs_interpreted(tmp_path
 def test_the_classic_evaluation_runs_compiled_from_end_to_end(tmp_path: Path) -> None:
     outcome = play_tournament(load_config(None, {"pairs": 2, "jobs": 2, "out": str(tmp_path / "run")}))
     assert outcome.finished
-    assert outcome.logged == 22 * 7 * 4 + 7 * 7 * 2  # the control plays seven openings
+    # 21 contenders and the baseline meet 7 opponents on 2 openings; the control meets them on 7 openings of its own;
+    # and each contender meets the baseline itself
+    assert outcome.logged == 22 * 7 * 2 * 2 + 7 * 7 * 2 + 21 * 2 * 2
     assert not [note for note in outcome.notes if "interpreted" in note]
     assert all(entrant.agent.compiled((7, 7)) for entrant in outcome.plan.entrants)
     assert set(outcome.reasons) == {"no_moves"}

@@ -82,10 +82,10 @@ def _errors_reported() -> Iterator[None]:
         arrived()
         kept, goes_on = (stop.kept, stop.goes_on) if isinstance(stop, Stopped) else ("", "")
         raise Interrupted(kept, goes_on or same_again()) from None
-    except ValueError as error:
-        raise BadInput(_in_one_line(str(error))) from error
     except (CompilerFault, Failed) as error:
         raise click.ClickException(str(error)) from error
+    except ValueError as error:
+        raise BadInput(_in_one_line(str(error))) from error
     except OSError as error:
         text = f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
         if isinstance(error, FileNotFoundError | FileExistsError | IsADirectoryError | NotADirectoryError):

@@ -53,12 +53,15 @@ def show(result: Any, views: Mapping[str, Any]) -> None:
     if not isinstance(result, Result):
         return
     output, only = views.get("view_format", "table"), views.get("view_table")
-    if output == "table" and only is None:
+    is_plain = output == "table" and only is None
+    if is_plain:
         _show_first(result, views)
     elif "view_table" not in views and len(result.sections) == 1:
         click.echo(render_rows(result.sections[0].rows, output))
     else:
         _print_sections(result.sections[1 if result.more else 0 :], output, only, "view_table" in views)
+    if result.closing:
+        click.echo(result.closing, err=not is_plain)
     _write_files(result, views)
     if result.stopped:
         raise Stopped(result.stopped)
@@ -80,8 +83,6 @@ def _show_first(result: Result[Any], views: Mapping[str, Any]) -> None:
     else:
         for section in result.sections:
             click.echo(render_rows(section.rows, "table", keep=section.keep))
-    if result.closing:
-        click.echo(result.closing)
 
 
 def _print_sections(sections: Sequence[Section], output: Format, only: str | None, has_tables: bool) -> None:

@@ -1,4 +1,4 @@
-"""Deferred Ctrl-C.
+"""Deferred Ctrl-C, and what is said when it ends a command.
 
 A KeyboardInterrupt may be raised while a file is being written, and Python drops exceptions that are raised while it
 deletes an object, as happens thousands of times during compilation. So during critical work Ctrl-C is only recorded,
@@ -15,9 +15,36 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 Interrupted = Callable[[], bool]
 """Returns whether Ctrl-C was pressed."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C has ended a command, which says what was kept, and the command to resume if it is not the same one."""
+
+    def __init__(self, kept: str = "", goes_on: str = "") -> None:
+        super().__init__(f"{kept or 'nothing was saved'}; the same call resumes")
+        self.kept, self.goes_on = kept, goes_on
+
+
+@contextmanager
+def keeping(kept: str, path: Path | None = None, goes_on: str = "") -> Iterator[None]:
+    """Say on Ctrl-C what was kept, at `path` if that exists, and how to go on if not by the same command.
+
+    Raises:
+        Stopped: on Ctrl-C.
+    """
+    try:
+        yield
+    except Stopped:
+        raise
+    except KeyboardInterrupt:
+        if path:
+            kept = f"{kept} is in {path}" if kept and path.exists() else ""
+        raise Stopped(kept, goes_on) from None
+
 
 PATIENCE = 5.0
 """Seconds after which another Ctrl-C shows that the first one has had no effect."""
