@@ -109,7 +109,7 @@ def test_a_bad_move_while_moves_remain_is_a_forfeit_in_the_second_edition_only()
 def test_a_late_move_loses_by_timeout_even_if_it_is_bad():
     for move in [(1, 1), (0, 0)]:
         first, second = SecondEdition((0, 0)), Late(move)
-        assert Board(first, second).play(time_limit=1) == (first, [[0, 0]], "timeout")
+        assert Board(first, second).play(time_limit=50) == (first, [[0, 0]], "timeout")
 
 
 def test_the_default_limits_are_those_of_the_editions():

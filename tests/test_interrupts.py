@@ -280,6 +280,29 @@ def test_what_a_library_swallows_comes_again() -> None:
     assert (completed.stdout, completed.stderr) == ("arrived\n", "")
 
 
+DROPPED = """
+import os, signal
+from knights_isolation.experiments.play.pools.interrupts import arrived, listen
+listen()
+code = "def cb():\\n    os.kill(os.getpid(), signal.SIGINT)\\n    [None for _ in range(1000)]"
+exec(compile(code, "<frozen importlib._bootstrap>", "exec"))
+class Lock:
+    __del__ = lambda self: cb()
+try:
+    Lock()
+    while True:
+        pass
+except KeyboardInterrupt:
+    arrived()
+    print("arrived")
+"""
+
+
+def test_where_python_clears_away_an_import_s_lock_nothing_is_raised_that_it_would_print_and_drop() -> None:
+    completed = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=LONGEST)
+    assert (completed.stdout, completed.stderr) == ("arrived\n", "")
+
+
 def test_what_is_under_way_is_not_cut_short_by_another_one() -> None:
     ear = _Ear(is_raised=True, reminds=True, pressed=[time.monotonic()])
     with pytest.raises(KeyboardInterrupt):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
 Interrupted = Callable[[], bool]
 """Returns whether Ctrl-C was pressed."""
@@ -49,6 +50,7 @@ def keeping(kept: str, path: Path | None = None, goes_on: str = "") -> Iterator[
 PATIENCE = 5.0
 """Seconds after which another Ctrl-C shows that the first one has had no effect."""
 _REMIND_EVERY = 0.5
+_IMPORTS = "<frozen importlib._bootstrap>"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -66,7 +68,7 @@ class _Ear:
     has_arrived: bool = False
     reminds: bool = False
 
-    def hear(self, number: int, frame: object) -> None:
+    def hear(self, number: int, frame: FrameType | None) -> None:
         self.pressed.append(time.monotonic())
         is_first = len(self.pressed) == 1 and not self.is_asked
         is_lost = self.is_raised and not self.has_arrived and self.reminds and not _is_under_way()
@@ -75,6 +77,8 @@ class _Ear:
         if self.reminds and not self.is_raised:
             _thread.start_new_thread(self._remind, (number,))  # `threading` takes locks that may be held here
         self.is_raised = True
+        if self.reminds and frame and frame.f_code.co_filename == _IMPORTS and frame.f_code.co_name == "cb":
+            return  # Python would print and drop an exception here, where a lock of an import is cleared away
         raise KeyboardInterrupt
 
     def _remind(self, number: int) -> None:
