@@ -223,7 +223,7 @@ def test_a_copy_of_a_template_loses_the_imports_of_templates_and_no_others() -> 
         '"""A template."""\n'
         "from __future__ import annotations\n"
         "from numpy.random import default_rng\n"
-        "from knights_isolation.isolation.native.kernels.random_player import think\n"
+        "from knights_isolation.isolation.native.kernels.players import think\n"
         "from knights_isolation.isolation.native.kernels.placeholders import score\n"
         "from knights_isolation.isolation.native.kernels.workspace import MOVE\n"
         "from random import random\n"

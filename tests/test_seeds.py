@@ -46,12 +46,12 @@ def test_compiled_code_draws_as_python_does():
     from numba import njit
 
     from knights_isolation.isolation.native import workspaces
-    from knights_isolation.isolation.native.kernels.workspace import desk_at, next_random
+    from knights_isolation.isolation.native.kernels.workspace import int64s_at, next_random
     from knights_isolation.isolation.native.layout import RANDOM
 
     @njit
     def draw(address, count):
-        desk = desk_at(address)
+        desk = int64s_at(address)
         return [next_random(desk) for _ in range(count)]
 
     bits = random_bits(42)

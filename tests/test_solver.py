@@ -178,7 +178,7 @@ def mobilities(rows: int, columns: int):
     from numba import njit
 
     from knights_isolation.isolation.native.bitboards import contains
-    from knights_isolation.isolation.native.kernels.search.mobility_counts import mobility
+    from knights_isolation.isolation.native.kernels.solve import mobility
     from knights_isolation.isolation.native.position import make_position
 
     @njit

@@ -28,69 +28,32 @@ Template = Literal[
 ]  # fmt: skip
 
 _KERNELS = Path(__file__).parents[1] / "native" / "kernels"
-_PIECES: dict[str, tuple[str, ...]] = {
-    "minimax": ("search/leaves", "search/minimax", "search/root", "entry"),
-    "alphabeta": ("search/leaves", "search/alphabeta", "search/root", "entry"),
-    "bestfirst": ("search/leaves", "search/best_first", "entry"),
-    "mcts": ("search/leaves", "search/mcts", "entry"),
-    "greedy": ("search/leaves", "search/greedy", "entry"),
-    "random": ("random_player", "entry"),
-    "evaluate": ("evaluate",),
-    "games": ("batches/play_games",),
-    "answers": ("batches/batch_moves",),
-    "pack": ("batches/pack",),
-    "perft": ("search/perft",),
-    "solve": ("search/solve",),
-    "solve_many": ("search/solve", "batches/batch_solve"),
-    "step": ("batches/step_games",),
-    "values": ("batches/batch_evaluate",),
-    "lines": ("search/leaves", "search/alphabeta", "search/root", "batches/batch_lines"),
+_TEMPLATES: dict[Template, tuple[str, str, int]] = {
+    "minimax": ("players alphabeta", "", 12),
+    "alphabeta": ("players alphabeta", "", 12),
+    "bestfirst": ("players best_first", "", 12),
+    "mcts": ("players mcts", "", 12),
+    "greedy": ("players", "think = move_greedily", 12),
+    "random": ("players", "think = move_at_random", 12),
+    "evaluate": ("players", "entry = evaluate", 8),
+    "lines": ("players alphabeta", "entry = search_many", 12),
+    "games": ("batches", "entry = play_games", 19),
+    "answers": ("batches", "entry = choose_moves", 12),
+    "values": ("batches", "entry = evaluate_many", 10),
+    "pack": ("batches", "entry = pack_positions", 7),
+    "step": ("batches", "entry = step_games", 2),
+    "perft": ("solve", "entry = perft", 7),
+    "solve": ("solve", "entry = solve", 9),
+    "solve_many": ("solve", "entry = solve_many", 12),
 }
+"""Of every template: the modules that are copied, what is named below them, and how many numbers `entry` takes."""
 _COPIED = {
-    f"knights_isolation.isolation.native.kernels.{name}".replace("/", ".")
-    for pieces in _PIECES.values()
-    for name in ("placeholders", *pieces)
+    f"knights_isolation.isolation.native.kernels.{name}"
+    for modules, _, _ in _TEMPLATES.values()
+    for name in ("placeholders", *modules.split())
 }
 """The modules whose names a copy defines itself."""
 _WORD = (1 << 64) - 1
-_ARGUMENTS: dict[Template, int] = {
-    "answers": 12,
-    "evaluate": 8,
-    "games": 19,
-    "pack": 7,
-    "perft": 7,
-    "solve": 9,
-    "solve_many": 12,
-    "step": 2,
-    "values": 10,
-    "lines": 12,
-}
-_ARGUMENTS_OF_PLAYERS = 12
-_SCORE = """
-from knights_isolation.isolation.native.extern_heuristic import linked_rank, linked_rank_apart
-from knights_isolation.isolation.native.extern_heuristic import linked_score, linked_worth
-
-@inner
-def score(game, player, parameters):
-    return linked_score(game, player, parameters)
-
-@inner
-def rank(game, parameters):
-    return linked_rank(game, parameters)
-
-@inner
-def rank_apart(game, parameters):
-    return linked_rank_apart(game, parameters)
-
-@inner
-def worth_of(rank):
-    return linked_worth(rank)
-"""
-_NO_SCORE = """
-@inner
-def score(game, player, parameters):
-    return 0.0
-"""
 
 
 @dataclass(frozen=True)
@@ -136,13 +99,15 @@ def native_function(
         raise ValueError(f"compiled code supports boards of up to {MOST_COMPILED_CELLS} cells, not {rows * columns}")
     name = f"{template}_{rows}x{columns}{'_ordered' if ordered else ''}{'_quiescent' if quiescent else ''}"
     folder = score.folder if score else code_cache.folder() / code_cache.fingerprint("no heuristic")
-    arguments = _ARGUMENTS.get(template, _ARGUMENTS_OF_PLAYERS)
+    modules, named, arguments = _TEMPLATES[template]
     symbol = f"isolation_{folder.name}_{name}"
 
     def compiled() -> bytes:
-        constants: dict[str, object] = {"ROWS": rows, "COLUMNS": columns, "ORDERED": ordered, "QUIESCENT": quiescent}
+        constants = {"ROWS": rows, "COLUMNS": columns, "ORDERED": ordered, "QUIESCENT": quiescent}
+        constants |= {"PRUNES": template != "minimax", "HAS_SCORE": score is not None}
         with blaming_us():
-            kernel = kernel_code(*_kernel(name, template, constants, score is not None), arguments)
+            parts = [*(f"{key} = {value}" for key, value in constants.items()), *map(_copied, modules.split()), named]
+            kernel = kernel_code(f"{name}{'' if score else '_alone'}", "\n".join(parts), arguments)
         with blaming_us(unless=refuses_heuristic):
             code = score_code(score, rows, columns) if score else None
         with blaming_us():
@@ -154,19 +119,8 @@ def native_function(
     return NativeFunction(address, ctypes.CFUNCTYPE(ctypes.c_double, *kinds)(address))
 
 
-def _kernel(name: str, template: Template, constants: dict[str, object], has_score: bool) -> tuple[str, str]:
-    """The name and the text of a template's module for these constants."""
-    header = [
-        "from knights_isolation.isolation.native.decorators import inlined, inner, written_in",
-        *(f"{key} = {value}" for key, value in {**constants, "HAS_SCORE": has_score}.items()),
-        _SCORE if has_score else _NO_SCORE,
-    ]
-    text = "\n".join((*header, *(_piece(name) for name in _PIECES[template])))
-    return f"{name}{'' if has_score else '_alone'}", text
-
-
 @cache
-def _piece(name: str) -> str:
+def _copied(name: str) -> str:
     return own_code((_KERNELS / f"{name}.py").read_text(encoding="utf-8"))
 
 

@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from .decorators import instructions, of_board
+from .decorators import inner, instructions, of_board
 from .layout import RANK, SCORE, WORTH
 
 PARAMETERS = types.CPointer(types.float64)
@@ -45,11 +45,31 @@ def _worth(context: Any, builder: Any, rank: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, WORTH), [rank])
 
 
-linked_score = of_board(lambda position, player, address: types.float64(position, types.int64, types.int64))(_score)
-"""The worth of a position to a player under the parameters at an address; the heuristic's exceptions go on."""
-linked_rank = of_board(lambda position, address: types.int64(position, types.int64))(_rank)
-"""The rank of the worth of a position that is not finished to player 0, and so on."""
-linked_rank_apart = of_board(lambda position, address: types.int64(position, types.int64))(_rank_apart)
-"""`linked_rank`, where it is called so rarely that LLVM need not put the heuristic's code there."""
-linked_worth = instructions(lambda rank: types.float64(types.int64), _worth)
-"""The value that a rank stands for, infinite for won and lost."""
+_linked_score = of_board(lambda position, player, address: types.float64(position, types.int64, types.int64))(_score)
+_linked_rank = of_board(lambda position, address: types.int64(position, types.int64))(_rank)
+_linked_rank_apart = of_board(lambda position, address: types.int64(position, types.int64))(_rank_apart)
+_linked_worth = instructions(lambda rank: types.float64(types.int64), _worth)
+
+
+@inner
+def score(game: Any, player: Any, parameters: int) -> Any:
+    """The worth of a position to a player under the parameters at an address; the heuristic's exceptions go on."""
+    return _linked_score(game, player, parameters)
+
+
+@inner
+def rank(game: Any, parameters: int) -> Any:
+    """The rank of the worth of a position that is not finished to player 0, which searches compare."""
+    return _linked_rank(game, parameters)
+
+
+@inner
+def rank_apart(game: Any, parameters: int) -> Any:
+    """`rank`, where it is called so rarely that LLVM need not put the heuristic's code there."""
+    return _linked_rank_apart(game, parameters)
+
+
+@inner
+def worth_of(rank: int) -> Any:
+    """The value that a rank stands for, infinite for won and lost."""
+    return _linked_worth(rank)

@@ -40,7 +40,7 @@ class CompiledPlayer:
 
 
 def as_row(player: CompiledPlayer) -> list[int]:
-    """Return a compiled player as the nine numbers of `kernels.player_calls`, without a number in a move cache."""
+    """Return a compiled player as the nine numbers of `kernels.batches`, without a number in a move cache."""
     late = _NO_TIME_LIMIT if player.late_ms is None else int(player.late_ms * 1e6)
     return [player.function.address, *player.settings, late, workspaces.address_of(player.parameters), 0]
 

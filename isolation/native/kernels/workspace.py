@@ -51,7 +51,13 @@ def pointer_to(kind: Any) -> Any:
     return instructions(lambda address: pointer(types.int64), at)
 
 
-desk_at = pointer_to(types.int64)
+uint8s_at = pointer_to(types.uint8)
+int8s_at = pointer_to(types.int8)
+int16s_at = pointer_to(types.int16)
+int32s_at = pointer_to(types.int32)
+int64s_at = pointer_to(types.int64)
+uint64s_at = pointer_to(types.uint64)
+float64s_at = pointer_to(types.float64)
 
 
 @intrinsic
@@ -181,12 +187,6 @@ def next_random(desk: Any) -> int:
     state = types.uint64(desk[on_desk.RANDOM]) + types.uint64(STEP)
     desk[on_desk.RANDOM] = types.int64(state)
     return types.int64(mix(state) >> types.uint64(1))
-
-
-uint8s_at = pointer_to(types.uint8)
-int32s_at = pointer_to(types.int32)
-int64s_at = pointer_to(types.int64)
-float64s_at = pointer_to(types.float64)
 
 
 @inner

@@ -15,7 +15,7 @@ from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, 
 from knights_isolation.isolation.native.decorators import inner
 from knights_isolation.isolation.native.kernels import workspace
 from knights_isolation.isolation.native.kernels.placeholders import HAS_SCORE
-from knights_isolation.isolation.native.kernels.search.leaves import appraise
+from knights_isolation.isolation.native.kernels.players import appraise
 from knights_isolation.isolation.native.kernels.workspace import count_node, float64s_at, grown, int64s_at, uint8s_at
 from knights_isolation.isolation.native.layout import BEST_LENGTH, BEST_LINE, DEPTH, MAX_PLY, MOVE, STOPPED
 from knights_isolation.isolation.native.position import after, location_of, moves_from

@@ -15,12 +15,11 @@ from knights_isolation.isolation.native import layout as on_desk
 from knights_isolation.isolation.native import tree_policy
 from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest
 from knights_isolation.isolation.native.decorators import inner
-from knights_isolation.isolation.native.kernels.search.leaves import appraise
+from knights_isolation.isolation.native.kernels.players import INFINITY, appraise
 from knights_isolation.isolation.native.kernels.workspace import count_node, float64s_at, int32s_at, uint8s_at
 from knights_isolation.isolation.native.layout import MAX_PLY, MOST_NODES
 from knights_isolation.isolation.native.position import after, location_of, moves_from
 
-INFINITY = float("inf")
 MOST_REPLIES = 8
 
 is_more_promising = inner(tree_policy.is_more_promising)

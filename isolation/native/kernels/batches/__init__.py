@@ -1,1 +1,0 @@
-"""Kernels for many positions or games in one call."""

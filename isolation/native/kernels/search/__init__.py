@@ -1,1 +1,0 @@
-"""Search kernels: templates that `isolation.compiling.specialise` copies."""
