@@ -17,12 +17,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.inference.contenders.multiple_testing import flip
-from knights_isolation.experiments.inference.contenders.sample_size import openings_for_effect
-from knights_isolation.experiments.inference.intervals import mean_parts
-from knights_isolation.experiments.inference.sequential.repeated_looks import Look, pooled
 from knights_isolation.experiments.record.tries import Try
-from knights_isolation.experiments.verdicts.account import adjusted_p_values, deviate
+from knights_isolation.experiments.statistics.account import Look, adjusted_p_values, deviate, pooled
+from knights_isolation.experiments.statistics.planning import openings_for_effect
+from knights_isolation.experiments.statistics.proportions import mean_parts
+from knights_isolation.experiments.statistics.step_down import flip
 
 ALPHA = 0.05
 VARIANCE = 0.0095

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.comparison_family import compare_all
-from knights_isolation.experiments.inference.contenders.multiple_testing import holm
-from knights_isolation.experiments.inference.game_pairs import PairTable, record_of
+from knights_isolation.experiments.statistics.game_pairs import PairTable, record_of
+from knights_isolation.experiments.statistics.paired_differences import Comparison, compare_all
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
+from knights_isolation.experiments.statistics.step_down import holm
 
 CONTROL = "~control"
 """Name of the baseline in its further openings."""

@@ -20,7 +20,7 @@ from knights_isolation.experiments.analysis.analyse_file import TrialConditions,
 from knights_isolation.experiments.analysis.file_contents import read_file
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.roster import parse_agent
-from knights_isolation.experiments.verdicts.contender_verdicts import judge
+from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.isolation import Board, play, solve
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.charts.interval_charts import forest

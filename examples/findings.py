@@ -24,11 +24,10 @@ from knights_isolation.experiments import (
     load_findings,
     play_tournament,
 )
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
 from knights_isolation.experiments.published.published_claims import Claim, PublishedAnalysis, analyse_file
 from knights_isolation.experiments.record.run_directory import is_finished, is_run
 from knights_isolation.experiments.statistics.agent_results import relative_costs
+from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.reports import write_report
 from knights_isolation.reports.charts.line_plots import limits_chart
 from knights_isolation.reports.plots.draw_chart import draw_chart

@@ -22,8 +22,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from knights_isolation.experiments import RunResults, label_run, opening_winners, read_games, split_by_theory
 from knights_isolation.experiments.exact.accuracy import TheorySplit
 from knights_isolation.experiments.exact.labels import labelled_games
-from knights_isolation.experiments.inference.game_pairs import standings
 from knights_isolation.experiments.record.log import read_table
+from knights_isolation.experiments.statistics.game_pairs import standings
 from knights_isolation.isolation.engines.program import Program
 from knights_isolation.isolation.engines.protocol import variants_text
 from knights_isolation.isolation.rules.geometry import parse_size

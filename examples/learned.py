@@ -21,7 +21,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from knights_isolation import heuristics
 from knights_isolation.experiments import judge as judge_run
 from knights_isolation.experiments import parse_agent, read_games, read_suite
-from knights_isolation.experiments.inference.intervals import Interval
 from knights_isolation.experiments.learn.feature_selection import Selection, select_features
 from knights_isolation.experiments.learn.spsa_tuning import (
     OPENINGS,
@@ -34,6 +33,7 @@ from knights_isolation.experiments.learn.spsa_tuning import (
 )
 from knights_isolation.experiments.learn.tuning_games import subject_of
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
+from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.experiments.suite.agent_answers import collect_answers
 from knights_isolation.experiments.suite.screening import Score, score
 from knights_isolation.isolation import Limit, measure_costs

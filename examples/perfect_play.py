@@ -32,7 +32,7 @@ from knights_isolation.experiments import (
 from knights_isolation.experiments.exact.accuracy import Accuracy
 from knights_isolation.experiments.exact.accuracy_games import described, judged_plies, play_and_label
 from knights_isolation.experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
-from knights_isolation.experiments.inference.game_pairs import standings
+from knights_isolation.experiments.statistics.game_pairs import standings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.exact.solved_tables import covered_sizes
 from knights_isolation.isolation.exact.solver import is_mirrored

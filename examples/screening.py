@@ -20,9 +20,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import pearsonr, spearmanr
 
 from knights_isolation.experiments import RunResults, Verdicts, judge, parse_agent, read_suite
-from knights_isolation.experiments.inference.intervals import Interval
 from knights_isolation.experiments.record import log
 from knights_isolation.experiments.roster import parse_limit
+from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.experiments.suite import Suite, shipped_suites
 from knights_isolation.experiments.suite.agent_answers import AgentAnswers, ask, collect_answers
 from knights_isolation.experiments.suite.screening import (

@@ -9,15 +9,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .inference.contenders.head_to_head import HeadToHead
-from .inference.intervals import Interval
 from .record.run_directory import HOME
 from .record.tries import Try, add_tries, code_of, held_out_positions, is_kept, keep_source, known_tries, named_settings
+from .statistics.account import adjusted_p_values, claim_of, look_of
 from .statistics.agent_results import relative_costs
+from .statistics.contender_verdicts import judge
+from .statistics.paired_differences import HeadToHead
+from .statistics.proportions import Interval
 from .statistics.run_results import RunResults, load_findings
-from .verdicts.account import adjusted_p_values, claim_of, look_of
-from .verdicts.contender_verdicts import judge
-from .verdicts.sprt_tests import own_tests
+from .statistics.sequential_tests import own_tests
 
 if TYPE_CHECKING:
     from .evaluation.evaluation import Evaluation, EvaluationTask

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pyarrow as pa
 
-from knights_isolation.experiments.inference.game_pairs import PairTable, pair_games
+from knights_isolation.experiments.statistics.game_pairs import PairTable, pair_games
 
 
 def pairs_in(games: pd.DataFrame, cluster: str | None = None) -> PairTable:

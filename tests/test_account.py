@@ -8,19 +8,19 @@ import pytest
 from invented_runs import Invented
 
 from benchmarks import seasons
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.sequential.repeated_looks import (
+from knights_isolation.experiments.noting import note_run
+from knights_isolation.experiments.record.run_directory import HOME, load_run, write_info
+from knights_isolation.experiments.record.tries import SETTING, read_tries
+from knights_isolation.experiments.statistics.account import (
     Look,
     evidence_p_value,
     nominal_level,
     pooled,
     repeated_p_value,
 )
-from knights_isolation.experiments.noting import note_run
-from knights_isolation.experiments.record.run_directory import HOME, load_run, write_info
-from knights_isolation.experiments.record.tries import SETTING, read_tries
+from knights_isolation.experiments.statistics.contender_verdicts import judge, judge_together
+from knights_isolation.experiments.statistics.paired_differences import Comparison
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import judge, judge_together
 from knights_isolation.reports.pages.report_page import headline
 from knights_isolation.reports.tables.compare import compare_sections
 from knights_isolation.reports.tables.headlines import compare_headline

@@ -37,10 +37,10 @@ from knights_isolation.experiments.exact.accuracy_games import (
 )
 from knights_isolation.experiments.exact.labels import label_run, read_labels
 from knights_isolation.experiments.exchange.saved_games import append_game
-from knights_isolation.experiments.inference.intervals import rate_interval
 from knights_isolation.experiments.plan.openings import random_openings
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.statistics.proportions import rate_interval
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply

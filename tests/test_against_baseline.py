@@ -9,10 +9,10 @@ from invented_runs import Invented, gauntlet
 from knights_isolation.experiments.analysis.analyse_file import Analysis, TrialConditions
 from knights_isolation.experiments.analysis.file_contents import FileContents
 from knights_isolation.experiments.analysis.quick_trial import Trial
-from knights_isolation.experiments.inference.contenders.comparison_family import compare_each
+from knights_isolation.experiments.statistics.contender_verdicts import judge, rate, standings_frame, verdict_frame
+from knights_isolation.experiments.statistics.paired_differences import compare_each
+from knights_isolation.experiments.statistics.planning import plan_contenders
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate, standings_frame, verdict_frame
-from knights_isolation.experiments.verdicts.pilot_run import plan_contenders
 from knights_isolation.reports.analysis.analysis_page import opponents_table
 from knights_isolation.reports.charts.grids import leads
 from knights_isolation.reports.pages.report_page import headline

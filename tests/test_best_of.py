@@ -16,8 +16,8 @@ from knights_isolation.experiments.play.run_extension import extended_config
 from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
 from knights_isolation.experiments.play.stop_rules import stop_rule
 from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.best_of import read_contest
 from knights_isolation.reports.pages.report_page import report_page
 from knights_isolation.reports.tables.compare import compare_sections
 from knights_isolation.reports.tables.headlines import compare_headline

@@ -9,8 +9,6 @@ import pytest
 from invented_runs import Invented
 from scipy.stats import norm, t
 
-from knights_isolation.experiments.inference.contenders.multiple_testing import holm
-from knights_isolation.experiments.inference.intervals import elo_from_score, score_from_elo, student_tail
 from knights_isolation.experiments.learn.spsa_tuning import SpsaPlan, moved, plan_of, width
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
@@ -19,7 +17,9 @@ from knights_isolation.experiments.play.game_recorder import GameRecorder
 from knights_isolation.experiments.record import log
 from knights_isolation.experiments.record.finished_games import forfeited_game
 from knights_isolation.experiments.record.run_directory import finish, games_at_end, missing_sentence
+from knights_isolation.experiments.statistics.proportions import elo_from_score, score_from_elo, student_tail
 from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.statistics.step_down import holm
 from knights_isolation.isolation.games.batch_moves import first_failure
 from knights_isolation.reports.text import wording
 from knights_isolation.reports.text.cell_values import Chance, Resampled, pluralise
@@ -119,7 +119,7 @@ def test_openings_played_and_missing_together_are_compared_with_those_on_the_boa
     population: int, is_enough: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        wording.sample_size, "detectable_effect", lambda first, worth: SimpleNamespace(difference=0.1, still_needed=50)
+        wording.planning, "detectable_effect", lambda first, worth: SimpleNamespace(difference=0.1, still_needed=50)
     )
     claims = [SimpleNamespace(is_empty=False, is_census=False, openings=100)]
     text = " ".join(wording.reach_sentences(claims, 0.02, population))  # type: ignore[arg-type]

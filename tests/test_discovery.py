@@ -29,7 +29,7 @@ from knights_isolation.experiments.discovery.programs import (
     to_json,
     to_python,
 )
-from knights_isolation.experiments.inference.intervals import Interval
+from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.isolation.compiling.compile_heuristic import sample_positions
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.reports.studies.discovery import Discovery, Verdict, strength_chart, write_discovery_page

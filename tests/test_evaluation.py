@@ -16,9 +16,9 @@ from knights_isolation.experiments.evaluation.champions import admit, champions
 from knights_isolation.experiments.evaluation.evaluate import judge_held_out
 from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead
 from knights_isolation.experiments.evaluation.worker import Worker
-from knights_isolation.experiments.inference.contenders.multiple_testing import level_of
 from knights_isolation.experiments.record.checked_lines import DamagedFileError
 from knights_isolation.experiments.record.tries import read_tries
+from knights_isolation.experiments.statistics.step_down import level_of
 from knights_isolation.isolation.usercode.inputs import state_of
 from knights_isolation.reports.pages.templates import kept_pages, with_pages
 

@@ -12,8 +12,8 @@ from played_games import write_run
 
 from knights_isolation.experiments.published.published_claims import analyse_file
 from knights_isolation.experiments.record.log import read_games
+from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import judge
 from knights_isolation.isolation import Board, solve
 
 

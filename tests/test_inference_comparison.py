@@ -11,18 +11,21 @@ from hypothesis import strategies as st
 from paired import pairs_in
 from scipy.stats import binomtest, f, norm, spearmanr, t
 
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison, compare
-from knights_isolation.experiments.inference.contenders.comparison_family import compare_all
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead, compare_directly
-from knights_isolation.experiments.inference.contenders.multiple_testing import flip, score_flip_test, step_down
-from knights_isolation.experiments.inference.contenders.sample_size import (
+from knights_isolation.experiments.statistics.game_pairs import matchups, splits, standings
+from knights_isolation.experiments.statistics.paired_differences import (
+    Comparison,
+    HeadToHead,
+    compare,
+    compare_all,
+    compare_directly,
+)
+from knights_isolation.experiments.statistics.planning import (
     detectable_effect,
     openings_after_pilot,
     pairs_after_pilot,
     power_over_every_opponent,
 )
-from knights_isolation.experiments.inference.game_pairs import matchups, splits, standings
-from knights_isolation.experiments.inference.intervals import (
+from knights_isolation.experiments.statistics.proportions import (
     Interval,
     PairCounts,
     mean_parts,
@@ -30,6 +33,7 @@ from knights_isolation.experiments.inference.intervals import (
     rate_interval,
     stretch,
 )
+from knights_isolation.experiments.statistics.step_down import flip, score_flip_test, step_down
 
 
 def games_of(results, openings=None):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
-from knights_isolation.experiments.inference.intervals import (
+from knights_isolation.experiments.statistics.proportions import (
     METHODS,
     PairCounts,
     agresti_coull_ends,

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from knights_isolation.experiments.inference.contenders.multiple_testing import holm, score_flip_test
-from knights_isolation.experiments.inference.contenders.sample_size import (
+from knights_isolation.experiments.statistics.planning import (
     least_variance,
     openings_for_effect,
     pairs_after_pilot,
     pairs_for_effect,
     sprt_plan,
 )
-from knights_isolation.experiments.inference.intervals import PairCounts, score_from_elo
-from knights_isolation.experiments.inference.sequential.sprt import Sprt, sprt_path
+from knights_isolation.experiments.statistics.proportions import PairCounts, score_from_elo
+from knights_isolation.experiments.statistics.sprt import Sprt, sprt_path
+from knights_isolation.experiments.statistics.step_down import holm, score_flip_test
 
 
 def test_a_plan_finds_its_effect_as_often_as_it_says():

@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, fisher_exact, hypergeom, norm
 
-from knights_isolation.experiments.inference.mantel_haenszel import Stratum, homogeneity, mantel_haenszel
-from knights_isolation.experiments.published.published_claims import PAIRING_UNKNOWN, analyse_published, parse_published
+from knights_isolation.experiments.published.published_claims import (
+    PAIRING_UNKNOWN,
+    Stratum,
+    analyse_published,
+    homogeneity,
+    mantel_haenszel,
+    parse_published,
+)
 from knights_isolation.experiments.published.published_tables import (
     PublishedRow,
     PublishedTables,

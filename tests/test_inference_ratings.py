@@ -8,10 +8,9 @@ import pytest
 from paired import pairs_in
 from scipy.special import expit
 
-from knights_isolation.experiments.inference import bradley_terry as ratings_module
-from knights_isolation.experiments.inference.bradley_terry import fit_ratings, outside_main_group, rate_agents
-from knights_isolation.experiments.inference.intervals import ELO_PER_LOGIT, elo_from_score
-from knights_isolation.experiments.inference.likelihood import ConvergenceError
+from knights_isolation.experiments.statistics import ratings as ratings_module
+from knights_isolation.experiments.statistics.proportions import ELO_PER_LOGIT, ConvergenceError, elo_from_score
+from knights_isolation.experiments.statistics.ratings import fit_ratings, outside_main_group, rate_agents
 
 
 def games_of(results):

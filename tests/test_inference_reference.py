@@ -6,10 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knights_isolation.experiments.inference.contenders.multiple_testing import score_flip_test
-from knights_isolation.experiments.inference.contenders.sample_size import pairs_for_effect, sprt_plan
-from knights_isolation.experiments.inference.intervals import PairCounts, elo_from_score, pair_interval, score_from_elo
-from knights_isolation.experiments.inference.sequential.sprt import Sprt, log_likelihood_ratio, sprt_crossings
+from knights_isolation.experiments.statistics.planning import pairs_for_effect, sprt_plan
+from knights_isolation.experiments.statistics.proportions import (
+    PairCounts,
+    elo_from_score,
+    pair_interval,
+    score_from_elo,
+)
+from knights_isolation.experiments.statistics.sprt import Sprt, log_likelihood_ratio, sprt_crossings
+from knights_isolation.experiments.statistics.step_down import score_flip_test
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "statistics.json").read_text("utf-8"))
 PLANNING = REFERENCE["planning"]

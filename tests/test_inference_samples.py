@@ -7,9 +7,8 @@ import pytest
 from paired import pairs_in
 from scipy.stats import norm
 
-from knights_isolation.experiments.inference.contenders.baseline_comparison import compare
-from knights_isolation.experiments.inference.contenders.comparison_family import compare_all
-from knights_isolation.experiments.inference.contenders.multiple_testing import holm, score_flip_test
+from knights_isolation.experiments.statistics.paired_differences import compare, compare_all
+from knights_isolation.experiments.statistics.step_down import holm, score_flip_test
 from tests.test_inference_comparison import OPPONENTS, games_of
 
 

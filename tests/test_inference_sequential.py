@@ -8,16 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from knights_isolation.experiments.inference import likelihood
-from knights_isolation.experiments.inference.intervals import count_pairs, pair_interval, score_from_elo
-from knights_isolation.experiments.inference.likelihood import ConvergenceError, constrain_deviations, constrain_mean
-from knights_isolation.experiments.inference.sequential.confidence_sequence import confidence_sequence
-from knights_isolation.experiments.inference.sequential.sprt import (
-    Sprt,
-    log_likelihood_ratio,
-    sprt_crossings,
-    sprt_path,
+from knights_isolation.experiments.statistics import proportions as likelihood
+from knights_isolation.experiments.statistics.anytime import confidence_sequence
+from knights_isolation.experiments.statistics.proportions import (
+    ConvergenceError,
+    constrain_deviations,
+    constrain_mean,
+    count_pairs,
+    pair_interval,
+    score_from_elo,
 )
+from knights_isolation.experiments.statistics.sprt import Sprt, log_likelihood_ratio, sprt_crossings, sprt_path
 
 
 def pair_shares(score, split):

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
-from knights_isolation.experiments.inference.intervals import Interval as Estimate
 from knights_isolation.experiments.learn import optuna_tuning, spsa_tuning
 from knights_isolation.experiments.learn.optuna_tuning import Sampling, sample, sampling_plan
 from knights_isolation.experiments.learn.parameter_space import space_of
@@ -26,6 +25,7 @@ from knights_isolation.experiments.learn.tuning_games import (
     subject_of,
 )
 from knights_isolation.experiments.roster import make_agent, parse_spec
+from knights_isolation.experiments.statistics.proportions import Interval as Estimate
 from knights_isolation.isolation.rules.parameters import ParameterError
 
 FILE = """

@@ -14,7 +14,6 @@ from scipy.special import expit
 from scripted_pool import here
 
 from cli import main
-from knights_isolation.experiments.inference.intervals import Interval as Estimate
 from knights_isolation.experiments.learn import response_surface, spsa_tuning, tuning_games
 from knights_isolation.experiments.learn.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
 from knights_isolation.experiments.learn.response_surface import Contests, features, fit_response, importance
@@ -45,8 +44,9 @@ from knights_isolation.experiments.play.runner import Play, RunOutcome, play_tou
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.record.run_directory import list_runs
 from knights_isolation.experiments.roster import named, parse_agent, parse_spec
+from knights_isolation.experiments.statistics.contender_verdicts import judge as judge_run
+from knights_isolation.experiments.statistics.proportions import Interval as Estimate
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import judge as judge_run
 from knights_isolation.isolation import Limit
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.reports.charts.chart import Grid, Plot

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from invented_runs import Invented, gauntlet, random_wins
 
-from knights_isolation.experiments.statistics.calibration import Scores
+from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.first_placements import count_groups, merge_counts
+from knights_isolation.experiments.statistics.move_statistics import Scores
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import judge
 from knights_isolation.reports.charts.chart import Axis, Card, Picture, round_ticks
 from knights_isolation.reports.charts.interval_charts import forest
 from knights_isolation.reports.charts.line_plots import limits_chart

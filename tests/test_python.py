@@ -19,7 +19,7 @@ from invented_runs import Invented, gauntlet, random_wins
 import knights_isolation
 from knights_isolation import experiments, isolation, reports
 from knights_isolation.experiments.roster import AgentLike
-from knights_isolation.experiments.verdicts import contender_verdicts
+from knights_isolation.experiments.statistics import contender_verdicts
 
 ROOT = Path(__file__).parent.parent
 FRAMES = (ROOT / "docs" / "reference" / "frames.md").read_text(encoding="utf-8")

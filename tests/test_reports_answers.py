@@ -6,11 +6,11 @@ import pytest
 from invented_runs import Invented, gauntlet, random_wins
 from scipy.stats import norm
 
-from knights_isolation.experiments.inference.intervals import score_from_elo
 from knights_isolation.experiments.published.published_claims import analyse_file
+from knights_isolation.experiments.statistics.contender_verdicts import rate
+from knights_isolation.experiments.statistics.planning import games_a_second
+from knights_isolation.experiments.statistics.proportions import score_from_elo
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import rate
-from knights_isolation.experiments.verdicts.pilot_run import games_a_second
 from knights_isolation.reports.pages.report_page import titles_of
 from knights_isolation.reports.studies.planning import plan_sections
 from knights_isolation.reports.tables.headlines import ratings_headline, summary_headline

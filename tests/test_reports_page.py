@@ -16,10 +16,14 @@ from invented_runs import Invented, gauntlet, random_wins
 from knights_isolation.experiments.exact.labels import SCHEMA
 from knights_isolation.experiments.exchange.find_games import read_game
 from knights_isolation.experiments.statistics.agent_results import relative_costs
-from knights_isolation.experiments.statistics.first_placements import placements
+from knights_isolation.experiments.statistics.contender_verdicts import judge, rate
+from knights_isolation.experiments.statistics.first_placements import (
+    games_by_opponent,
+    games_by_placement,
+    leads_by_opening,
+    placements,
+)
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate
-from knights_isolation.experiments.verdicts.example_games import games_by_opponent, games_by_placement, leads_by_opening
 from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.reports.charts.chart import Panel, Series, fit_axis, round_ticks
 from knights_isolation.reports.charts.grids import leads, placement_maps

@@ -28,7 +28,7 @@ from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.record.run_directory import locked
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.sprt_tests import own_tests
+from knights_isolation.experiments.statistics.sequential_tests import own_tests
 
 TIMING = ["time_us", "started_at"]
 SMALL: dict[str, Any] = {"contenders": ["greedy", "R=random"], "baseline": "MM:null@depth=1", "opponents": ["random"]}

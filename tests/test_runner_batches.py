@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from knights_isolation.experiments.plan.config import load_config
-from knights_isolation.experiments.plan.schedule import points_table, record_points
+from knights_isolation.experiments.plan.schedule import checkpoints, points_table, record_points
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
-from knights_isolation.experiments.play.pools.pool import LONGEST_BATCH, BatchFeed, checkpoints
+from knights_isolation.experiments.play.pools.pool import LONGEST_BATCH, BatchFeed
 from knights_isolation.experiments.play.stop_rules import sprt_rule
 
 

@@ -10,13 +10,16 @@ from invented_runs import gauntlet, random_wins
 from paired import pairs_in
 from scipy.stats import binomtest
 
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.comparison_family import compare_all, compare_each
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.inference.contenders.multiple_testing import flip, score_flip_test, step_down
-from knights_isolation.experiments.inference.intervals import Interval, agree, mean_parts
+from knights_isolation.experiments.statistics.contender_verdicts import judge, verdict_frame
+from knights_isolation.experiments.statistics.paired_differences import (
+    Comparison,
+    HeadToHead,
+    compare_all,
+    compare_each,
+)
+from knights_isolation.experiments.statistics.proportions import Interval, agree, mean_parts
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import judge, verdict_frame
+from knights_isolation.experiments.statistics.step_down import flip, score_flip_test, step_down
 from knights_isolation.reports.charts.interval_charts import forest
 from knights_isolation.reports.tables.compare import compare_sections
 from knights_isolation.reports.tables.headlines import compare_headline, ratings_headline, summary_headline

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knights_isolation.experiments.analysis.quick_trial import TrialSettings
-from knights_isolation.experiments.inference.intervals import Interval, PairCounts, pair_interval
+from knights_isolation.experiments.statistics.proportions import Interval, PairCounts, pair_interval
 from knights_isolation.experiments.suite.screening import SuiteComparison
 from knights_isolation.reports.analysis.quick_trial import describe_trial
 from knights_isolation.reports.studies.screening import verdict

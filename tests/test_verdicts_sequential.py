@@ -11,19 +11,19 @@ import pytest
 from invented_runs import Invented
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.inference.game_pairs import AgentPairs
-from knights_isolation.experiments.inference.intervals import elo_from_score
-from knights_isolation.experiments.inference.sequential.sprt import duel_path, gauntlet_path, opening_leads
 from knights_isolation.experiments.plan.config import load_config
-from knights_isolation.experiments.plan.schedule import pair_points, points_table
+from knights_isolation.experiments.plan.schedule import checkpoints, pair_points, points_table
 from knights_isolation.experiments.plan.tournament_plan import CONTROL_SUFFIX, Plan, make_plan
-from knights_isolation.experiments.play.pools.pool import BatchFeed, checkpoints
+from knights_isolation.experiments.play.pools.pool import BatchFeed
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.play.stop_rules import sprt_rule
 from knights_isolation.experiments.record.log import read_games
+from knights_isolation.experiments.statistics.contender_verdicts import judge
+from knights_isolation.experiments.statistics.game_pairs import AgentPairs
+from knights_isolation.experiments.statistics.proportions import elo_from_score
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import judge
-from knights_isolation.experiments.verdicts.sprt_tests import own_tests
+from knights_isolation.experiments.statistics.sequential_tests import own_tests
+from knights_isolation.experiments.statistics.sprt import duel_path, gauntlet_path, opening_leads
 from knights_isolation.reports.charts.interval_charts import estimates
 from knights_isolation.reports.pages.report_page import report_page
 from knights_isolation.reports.tables.compare import compare_sections

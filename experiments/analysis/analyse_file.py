@@ -18,16 +18,15 @@ from knights_isolation.isolation.loading.load_user_code import load_player
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 
-from ..inference.contenders.baseline_comparison import Comparison
-from ..inference.contenders.head_to_head import HeadToHead
 from ..plan.config import load_config, playable_size
 from ..play.runner import Play, play_kept
 from ..record.run_directory import HOME, digest_of, games_at_end
 from ..roster import parse_agent, parse_limit
 from ..statistics.agent_results import relative_costs
+from ..statistics.contender_verdicts import Verdicts, judge_together
+from ..statistics.paired_differences import Comparison, HeadToHead
 from ..statistics.run_results import RunResults, load_findings
 from ..suite.screening import Mistake, Screening, screen, worst_mistakes
-from ..verdicts.contender_verdicts import Verdicts, judge_together
 from . import quick_trial
 from .file_contents import FileContents
 from .quick_trial import Trial, TrialSettings

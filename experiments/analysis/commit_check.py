@@ -14,7 +14,6 @@ from knights_isolation.isolation.loading.load_user_code import LoadError
 from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.geometry import parse_size
 
-from ..inference.contenders.multiple_testing import level_of
 from ..plan.config import load_config
 from ..play.runner import Play, play_kept
 from ..record.run_directory import HOME, digest_of, games_at_end
@@ -22,10 +21,11 @@ from ..record.tries import named_settings, read_tries
 from ..roster import parse_agent
 from ..statistics.agent_results import relative_costs
 from ..statistics.run_results import load_findings
+from ..statistics.sequential_tests import SequentialTest, own_tests
+from ..statistics.step_down import level_of
 from ..suite.agent_answers import collect_answers, costs_over_first
 from ..suite.screening import Screening, screen
 from ..suite.suite_file import read_suite
-from ..verdicts.sprt_tests import SequentialTest, own_tests
 from .file_contents import read_file
 
 SUITE = "7x7"

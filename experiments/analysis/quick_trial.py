@@ -23,7 +23,7 @@ from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 
-from ..inference.intervals import PairCounts, PairInterval, pair_interval
+from ..statistics.proportions import PairCounts, PairInterval, pair_interval
 from ..suite.agent_answers import AgentAnswers, ask, failing_position
 from ..suite.screening import Screening, screen
 from ..suite.suite_file import Suite, read_suite

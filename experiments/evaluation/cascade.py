@@ -32,13 +32,13 @@ from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prev
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, safe_repr
 
-from ..inference.argument_checks import Ints
-from ..inference.intervals import Interval, count_pairs, mean_parts, pair_interval, score_from_elo
-from ..inference.sequential.sprt import Decision, Sprt, sprt_path, stopped_estimate
 from ..learn.tuning_games import OpeningPool, play_pairs, pool_of
 from ..play.pools.preparation import scaled_nodes
 from ..roster import make_agent, named, parse_limit, parse_spec
 from ..roster.spec_parser import complete
+from ..statistics.argument_checks import Ints
+from ..statistics.proportions import Interval, count_pairs, mean_parts, pair_interval, score_from_elo
+from ..statistics.sprt import Decision, Sprt, sprt_path, stopped_estimate
 from ..suite.agent_answers import AgentAnswers, ask
 from ..suite.screening import Mistake, answer_values, kept_lead, worst_mistakes
 from ..suite.suite_file import Split, Suite, read_suite, shipped_suites

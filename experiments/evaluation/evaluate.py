@@ -23,7 +23,6 @@ from knights_isolation.isolation.suggestions import file_meant
 from knights_isolation.isolation.usercode.inputs import changed_input, digest_of_inputs, unseen_by_inputs
 from knights_isolation.isolation.usercode.parsing import parse
 
-from ..inference.contenders.multiple_testing import level_of
 from ..league.submission_checks import code_hash_without_layout
 from ..record.checked_lines import append_lines, read_lines
 from ..record.log import versions
@@ -31,6 +30,7 @@ from ..record.log_validation import KEPT
 from ..record.run_directory import HOME
 from ..record.tries import code_of, held_out_positions, known_tries, named_settings, questions_to
 from ..roster import AgentLike, reference_of, split_reference
+from ..statistics.step_down import level_of
 from .champions import admit, champions, is_champion
 from .evaluation import Answer, Evaluation, EvaluationTask, Lead, failed
 from .worker import Worker

@@ -11,7 +11,7 @@ from knights_isolation.isolation.usercode.inputs import Inputs
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..inference.intervals import Interval
+    from ..statistics.proportions import Interval
 
 Budget = Literal["values", "compile", "cost", "positions", "suite", "games", "held-out"]
 Stage = Literal["parse", "load", "values", "compile", "cost", "positions", "suite", "games", "held-out"]

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.exact.solved_tables import pair_is_won
 
-from ..inference.intervals import Interval, rate_interval
 from ..plan.agent_facts import read_facts
 from ..record import log
 from ..record.checked_parquet import to_arrow, to_numpy
+from ..statistics.proportions import Interval, rate_interval
 from .labels import PER_PLY, has_labels, labelled_games
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD, Reason
 
 from ..exact.labels import UnsolvableRunError, has_labels, label_run, labelled_games
-from ..inference.bradley_terry import Ratings
 from ..record import log, run_directory
+from ..statistics.contender_verdicts import rate
+from ..statistics.ratings import Ratings
 from ..statistics.run_results import RunResults, load_findings
-from ..verdicts.contender_verdicts import rate
 
 MOST_LABELLED = 1000
 """Number of games whose moves are compared with perfect play, sampled from those that were decided on the board."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from knights_isolation.isolation.rules.parameters import Parameter
 
-from ..inference.intervals import Interval
+from ..statistics.proportions import Interval
 from . import spsa_tuning
 from .parameter_space import Space, Vector
 from .spsa_tuning import SpsaPlan, Study, TuningProgress, TuningTask, opened_study, plan_of, promise

@@ -26,7 +26,7 @@ from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import bind_parameters, name_of
 
-from ..inference.contenders.multiple_testing import holm
+from ..statistics.step_down import holm
 from ..suite.agent_answers import ask
 from ..suite.screening import Screening, screen
 from ..suite.suite_file import Suite

@@ -13,13 +13,13 @@ import numpy as np
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import parameters_of
 
-from ..inference.intervals import Interval
 from ..plan.config import Config
 from ..play.runner import Play, play_kept, play_tournament
 from ..record.run_directory import kept_config
 from ..roster import DEFAULT_LIMIT, Spec, complete, make_agent, parse_limit, settings_text
 from ..roster.spec import parse_number
 from ..statistics.agent_results import games_by_agent
+from ..statistics.proportions import Interval
 from ..statistics.run_results import RunResults, load_findings
 from .tuning_games import with_values
 

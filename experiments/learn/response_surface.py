@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import norm
 
-from ..inference.contenders.multiple_testing import holm
+from ..statistics.step_down import holm
 
 Floats = NDArray[np.float64]
 

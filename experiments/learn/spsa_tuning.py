@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inference.contenders.head_to_head import compare_directly
-from ..inference.game_pairs import matchups
-from ..inference.intervals import Interval, mean_parts, rate_interval
 from ..play.runner import Play, play_kept, play_tournament
 from ..record.run_directory import kept_config
 from ..roster import Spec, make_agent, settings_text
+from ..statistics.contender_verdicts import judge as judge_run
+from ..statistics.game_pairs import matchups
+from ..statistics.paired_differences import compare_directly
+from ..statistics.proportions import Interval, mean_parts, rate_interval
 from ..statistics.run_results import load_findings
-from ..verdicts.contender_verdicts import judge as judge_run
 from .parameter_space import Space, Vector, end_of, space_of
 from .response_surface import ALPHA, Contests, Response, fit_response, importance
 from .tuning_games import Batch, BatchResult, Journal, OpeningPool, PlayBatches, playing, pool_of, prepare, with_values

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan.config import USUAL_ERROR
+from ..plan.schedule import checkpoints
 from ..plan.tournament_plan import Plan, having
-from .pools.pool import Stop, checkpoints
-
-if TYPE_CHECKING:
-    from ..inference.game_pairs import AgentPairs
-    from ..inference.sequential.sprt import SprtPath
+from .pools.pool import Stop
 
 
 def stop_rule(plan: Plan) -> Stop | None:
@@ -31,7 +26,7 @@ def _best_of_rule(plan: Plan) -> Stop:
     pool = populations.pop() if len(populations) == 1 else 0
 
     def decided(pairs: NDArray[np.int8]) -> Collection[int]:
-        from ..inference.sequential.confidence_sequence import elimination_times
+        from ..statistics.elimination import elimination_times
 
         points = np.where(pairs < 0, np.nan, pairs / 2)
         shares = np.stack([points[:, first == contender].mean(axis=1) for contender in contenders], axis=1)
@@ -56,47 +51,9 @@ def sprt_rule(plan: Plan) -> Stop | None:
         return None
 
     def decided(pairs: NDArray[np.int8]) -> Collection[int]:
+        from ..statistics.sequential_tests import sprt_paths
+
         stopped = {contender for contender, path in sprt_paths(plan, pairs).items() if path.decision}
         return [index for index, match in enumerate(plan.schedule.matches) if match.first in stopped]
 
     return decided
-
-
-def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
-    """Return the sequential test of each contender of a plan with `sprt`, by its index among the entrants.
-
-    `pairs` are the pair points so far, [round, match] (see `schedule.pair_points`).
-    """
-    from ..inference.sequential.sprt import duel_path, gauntlet_path
-
-    assert plan.config.sprt
-    low, high, error, *_ = (*plan.config.sprt, USUAL_ERROR)
-    (baseline,) = having(plan.entrants, "baseline")
-    own = {contender: _record_so_far(plan, pairs, contender) for contender in having(plan.entrants, "contender")}
-    if plan.config.format == "head-to-head":
-        model = plan.config.elo_model or "logistic"
-        return {
-            contender: duel_path(record, baseline, low, high, error, error, model) for contender, record in own.items()
-        }
-    controls = having(plan.entrants, "control") if plan.pools_control else []
-    base, *others = (_record_so_far(plan, pairs, agent) for agent in (baseline, *controls))
-    control = others[0] if others else None
-    return {
-        contender: gauntlet_path(record, base, low, high, error, error, control) for contender, record in own.items()
-    }
-
-
-def _record_so_far(plan: Plan, pairs: NDArray[np.int8], agent: int) -> AgentPairs:
-    """Return the complete pairs of an agent, by its index in the schedule, in the schedule's order."""
-    # Without those that a gauntlet's contenders play with the baseline itself: they do not count for the difference.
-    # Opponents are indices in the schedule, openings are rows of its cells.
-    from ..inference.game_pairs import AgentPairs
-
-    own = plan.counted_matches(agent)
-    rounds, column = np.nonzero(pairs[:, own] >= 0)
-    points = pairs[:, own][rounds, column].astype(np.int64)
-    matches = [plan.schedule.matches[index] for index in own]
-    is_first = np.array([match.first == agent for match in matches], bool)[column]
-    others = np.array([match.first + match.second - agent for match in matches], np.int64)[column]
-    opening = np.array([match.start for match in matches], np.int64)[column] + rounds
-    return AgentPairs(opponent=others, opening=opening, cluster=opening, wins=np.where(is_first, points, 2 - points))

@@ -1,1 +1,1 @@
-"""Descriptive statistics of runs: effort, cost, forfeits, placements, moves."""
+"""Statistics of runs: methods, each with its source, and what they say of a run and its agents."""

@@ -17,9 +17,9 @@ import pyarrow as pa
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 
-from ..inference.argument_checks import Ints
 from ..record.checked_parquet import to_numpy
 from ..record.log import codes_in, read_games
+from .argument_checks import Ints
 from .run_results import LoadedRun, RunResults, fold_counted
 
 

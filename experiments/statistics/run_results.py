@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.suggestions import did_you_mean
 
-from ..inference.game_pairs import PairTable, Standing, opponents_of, pair_games, standings
 from ..plan.agent_facts import AgentFacts, baseline_of, differing_settings, read_facts, run_facts
 from ..record.checked_parquet import to_arrow, to_names, to_numpy
 from ..record.log import codes_in, fold_batches
 from ..record.log_validation import read_valid_games
 from ..record.run_directory import RunInfo, State, games_at_end, load_run, state_of
+from .game_pairs import PairTable, Standing, opponents_of, pair_games, standings
 
 if TYPE_CHECKING:
     import pandas as pd

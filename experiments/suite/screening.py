@@ -29,11 +29,11 @@ from knights_isolation.isolation.files.received import read_shipped
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 
-from ..inference.contenders.multiple_testing import flip, step_down
-from ..inference.intervals import ErrorContributions, Interval, mean_parts, rate_interval
 from ..plan.agent_facts import AgentFacts, run_facts
 from ..record import log
 from ..record.run_directory import load_run
+from ..statistics.proportions import ErrorContributions, Interval, mean_parts, rate_interval
+from ..statistics.step_down import flip, step_down
 from .agent_answers import AgentAnswers, collect_answers
 from .suite_file import Suite, members
 

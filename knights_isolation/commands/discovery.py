@@ -104,9 +104,9 @@ def _judged(champion: str, opponent: str, board: str, pairs: int, seed: int, job
     All are added to the log of tries.
     """
     from knights_isolation.experiments.discovery.kept_wins import NODES
-    from knights_isolation.experiments.inference.contenders.multiple_testing import holm
-    from knights_isolation.experiments.inference.intervals import agree
-    from knights_isolation.experiments.verdicts.contender_verdicts import judge
+    from knights_isolation.experiments.statistics.contender_verdicts import judge
+    from knights_isolation.experiments.statistics.proportions import agree
+    from knights_isolation.experiments.statistics.step_down import holm
     from knights_isolation.reports.studies.discovery import ALPHA, Verdict
 
     verdicts = []

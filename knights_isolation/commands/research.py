@@ -141,7 +141,7 @@ def _screen(spec: Spec, opponent: str, jobs: int) -> tuple[Step, Spec]:
 
 
 def _test(spec: Spec, opponent: str, pairs: int, seed: int, jobs: int) -> tuple[Step, Spec]:
-    from knights_isolation.experiments.verdicts.sprt_tests import own_tests
+    from knights_isolation.experiments.statistics.sequential_tests import own_tests
     from knights_isolation.reports.charts.interval_charts import running
     from knights_isolation.reports.text.wording import decision_sentence
 

@@ -16,8 +16,8 @@ from ..surface import COMMAND
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from knights_isolation.experiments.inference.contenders.sample_size import FixedPlan
     from knights_isolation.experiments.published.published_claims import PublishedAnalysis
+    from knights_isolation.experiments.statistics.planning import FixedPlan
     from knights_isolation.experiments.statistics.run_results import RunResults
     from knights_isolation.reports.tables.headlines import Headline
     from knights_isolation.reports.text.rendering import Section
@@ -171,7 +171,7 @@ def plan(
     Raises:
         ValueError: an argument is out of range.
     """
-    from knights_isolation.experiments.verdicts.pilot_run import plan_contenders
+    from knights_isolation.experiments.statistics.planning import plan_contenders
     from knights_isolation.reports.charts.study_charts import plan_chart
     from knights_isolation.reports.studies.planning import plan_sections, typical_plans, wanted_effect
 
@@ -301,7 +301,7 @@ def _answered(
 
 def _is_comparable(findings: RunResults) -> bool:
     """Return whether somebody can be compared: with a baseline, or all with each other."""
-    from knights_isolation.experiments.verdicts.contender_verdicts import judge_all_pairs
+    from knights_isolation.experiments.statistics.contender_verdicts import judge_all_pairs
 
     return findings.baseline is not None or bool(judge_all_pairs(findings))
 

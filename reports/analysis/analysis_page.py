@@ -11,9 +11,8 @@ from typing import Any
 
 from knights_isolation.experiments.analysis.analyse_file import Analysis, PlayerResult, RunKind, TrialConditions
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.inference.contenders.sample_size import pairs_to_decide
+from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
+from knights_isolation.experiments.statistics.planning import pairs_to_decide
 from knights_isolation.experiments.suite.screening import Mistake
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.checks.search_cost import Cost

@@ -10,13 +10,18 @@ from statistics import fmean
 import numpy as np
 
 from knights_isolation.experiments.exact.board_solving import BoardSummary
-from knights_isolation.experiments.inference.bradley_terry import Ratings
-from knights_isolation.experiments.inference.game_pairs import matchups
-from knights_isolation.experiments.statistics.calibration import BANDS, FEWEST_SCORES, band_auc, scores_of
-from knights_isolation.experiments.statistics.first_placements import FEWEST, Placement, commonest_size, visits
+from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
+from knights_isolation.experiments.statistics.first_placements import (
+    FEWEST,
+    OpeningLead,
+    Placement,
+    commonest_size,
+    visits,
+)
+from knights_isolation.experiments.statistics.game_pairs import matchups
+from knights_isolation.experiments.statistics.move_statistics import BANDS, FEWEST_SCORES, band_auc, scores_of
+from knights_isolation.experiments.statistics.ratings import Ratings
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
-from knights_isolation.experiments.verdicts.example_games import OpeningLead
 from knights_isolation.isolation.rules.geometry import canonical_opening, parse_size
 from knights_isolation.isolation.rules.notation import cell_name
 

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from knights_isolation.experiments.exact.accuracy import Accuracy, accuracies, accuracy_lines, chance_by
-from knights_isolation.experiments.inference.intervals import Proportion, wilson
 from knights_isolation.experiments.learn.parameter_sweep import Sweep
-from knights_isolation.experiments.statistics.calibration import (
+from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
+from knights_isolation.experiments.statistics.move_statistics import (
     BANDS,
     FEWEST_SCORES,
     UNITS,
@@ -20,8 +20,8 @@ from knights_isolation.experiments.statistics.calibration import (
     by_limit,
     scores_of,
 )
+from knights_isolation.experiments.statistics.proportions import Proportion, wilson
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.rules.limits import Limit
 

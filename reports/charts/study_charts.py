@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knights_isolation.experiments.inference.contenders.sample_size import FixedPlan, pairs_for_effect
+from knights_isolation.experiments.statistics.planning import FixedPlan, pairs_for_effect
 from knights_isolation.isolation.rules.geometry import cells_of, full_mask
 
 from ..text.cell_values import Points, Share
@@ -17,12 +17,12 @@ from . import chart
 if TYPE_CHECKING:
     # Each command draws the chart of one study, and does not wait for what the others compute with.
     from knights_isolation.experiments.exact.refutation import Refuted
-    from knights_isolation.experiments.inference.intervals import Interval
     from knights_isolation.experiments.learn.feature_selection import Selection
     from knights_isolation.experiments.learn.optuna_tuning import Sampling
     from knights_isolation.experiments.learn.pairwise_fit import Fit
     from knights_isolation.experiments.learn.spsa_tuning import Tuning
     from knights_isolation.experiments.published.published_claims import PublishedAnalysis
+    from knights_isolation.experiments.statistics.proportions import Interval
     from knights_isolation.experiments.suite.screening import Screening
     from knights_isolation.isolation.editions.classic_board import Board
     from knights_isolation.isolation.exact.solver import Solution

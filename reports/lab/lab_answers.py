@@ -28,8 +28,8 @@ def finding(shelf: Resources, run: str) -> dict[str, Any]:
 
     The interval is that of the verdict.
     """
+    from knights_isolation.experiments.statistics.contender_verdicts import judge
     from knights_isolation.experiments.statistics.run_results import load_findings
-    from knights_isolation.experiments.verdicts.contender_verdicts import judge
 
     from ..pages.report_page import finding_of
 
@@ -168,8 +168,8 @@ def rated(shelf: Resources, runs: Sequence[str], limit: str) -> dict[str, Any]:
 
     Each has a 95 % interval as text, what it is relative to, and the number of its runs and games.
     """
+    from knights_isolation.experiments.statistics.contender_verdicts import rate
     from knights_isolation.experiments.statistics.run_results import load_findings
-    from knights_isolation.experiments.verdicts.contender_verdicts import rate
 
     findings = load_findings([run_of(shelf, run) for run in runs], mixed=True)
     agents = _most_played(findings, limit)

@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.sample_size import pairs_to_decide
 from knights_isolation.experiments.record.run_directory import END, RunInfo, is_finished
-from knights_isolation.experiments.statistics.first_placements import FEWEST, Placement
-from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
-from knights_isolation.experiments.verdicts.example_games import (
+from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
+from knights_isolation.experiments.statistics.first_placements import (
+    FEWEST,
     ExampleGame,
     Key,
     OpeningLead,
+    Placement,
     games_by_opponent,
     games_by_placement,
 )
+from knights_isolation.experiments.statistics.paired_differences import Comparison
+from knights_isolation.experiments.statistics.planning import pairs_to_decide
+from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import cell_name, format_moves

@@ -13,18 +13,22 @@ from markupsafe import Markup
 
 from knights_isolation.experiments.exact.accuracy import accuracies, run_decisions
 from knights_isolation.experiments.exact.labels import has_labels
-from knights_isolation.experiments.inference.bradley_terry import Ratings
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.inference.game_pairs import splits
 from knights_isolation.experiments.record.run_directory import CONFIG
 from knights_isolation.experiments.statistics.agent_results import measure_effort, relative_costs
-from knights_isolation.experiments.statistics.first_placements import FEWEST, Placement, commonest_size, placements
+from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
+from knights_isolation.experiments.statistics.elimination import read_contest
+from knights_isolation.experiments.statistics.first_placements import (
+    FEWEST,
+    Placement,
+    commonest_size,
+    leads_by_opening,
+    placements,
+)
+from knights_isolation.experiments.statistics.game_pairs import splits
+from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
+from knights_isolation.experiments.statistics.ratings import Ratings
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.best_of import read_contest
-from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
-from knights_isolation.experiments.verdicts.example_games import leads_by_opening
-from knights_isolation.experiments.verdicts.sprt_tests import stopping_duels
+from knights_isolation.experiments.statistics.sequential_tests import stopping_duels
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
 from knights_isolation.isolation.rules.notation import cell_name

@@ -127,9 +127,8 @@ def _draw(chart: Chart | Card | None, kind: str) -> Figure:
 
 
 def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card | None:
-    from knights_isolation.experiments.statistics.first_placements import commonest_size, placements
-    from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate
-    from knights_isolation.experiments.verdicts.example_games import leads_by_opening
+    from knights_isolation.experiments.statistics.contender_verdicts import judge, rate
+    from knights_isolation.experiments.statistics.first_placements import commonest_size, leads_by_opening, placements
 
     from ..charts import grids, interval_charts, line_plots
     from ..text.wording import opponents_title, state_words

@@ -9,7 +9,7 @@ from pathlib import Path
 from knights_isolation.experiments.discovery.campaign import CLIMBS, EDGES, Campaign
 from knights_isolation.experiments.discovery.finals import CEILING, Finalist, Headroom, Strength
 from knights_isolation.experiments.discovery.kept_wins import NODES, REFERENCE
-from knights_isolation.experiments.inference.intervals import Interval
+from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.isolation.files.atomic_write import write_text
 
 from ..charts.chart import Panel, Plot, RowChart, Series, fit_axis

@@ -9,9 +9,6 @@ from typing import Any
 
 import joblib
 
-from knights_isolation.experiments.inference.contenders import sample_size
-from knights_isolation.experiments.inference.intervals import score_from_elo
-from knights_isolation.experiments.inference.sequential.sprt import Sprt
 from knights_isolation.experiments.plan.agent_facts import read_facts
 from knights_isolation.experiments.plan.tournament_plan import (
     WITHIN,
@@ -20,8 +17,11 @@ from knights_isolation.experiments.plan.tournament_plan import (
     seconds_to_play,
     whole_limits,
 )
+from knights_isolation.experiments.statistics import planning
+from knights_isolation.experiments.statistics.planning import games_a_second, plan_contenders
+from knights_isolation.experiments.statistics.proportions import score_from_elo
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.pilot_run import games_a_second, plan_contenders
+from knights_isolation.experiments.statistics.sprt import Sprt
 from knights_isolation.isolation.suggestions import advice
 
 from ..text.cell_values import Minutes, Points, join_names, pluralise
@@ -67,16 +67,16 @@ def wanted_effect(effect: float | None, elo: float | None) -> float:
     return abs(effect) if effect is not None else abs(score_from_elo(elo or 0.0) - 0.5)
 
 
-def typical_plans(effect: float, power: float, alpha: float) -> list[tuple[str, sample_size.FixedPlan]]:
+def typical_plans(effect: float, power: float, alpha: float) -> list[tuple[str, planning.FixedPlan]]:
     """Return plans head to head without a pilot, named by what they assume."""
     plans = []
-    for name, variance in (("half of the pairs split", sample_size.TYPICAL_VARIANCE), ("nine in ten split", 0.025)):
-        plan = sample_size.pairs_for_effect(effect, power, alpha, variance)
+    for name, variance in (("half of the pairs split", planning.TYPICAL_VARIANCE), ("nine in ten split", 0.025)):
+        plan = planning.pairs_for_effect(effect, power, alpha, variance)
         plans.append((name if plan.variance == variance else "no pair lost", plan))
     return plans
 
 
-def _without_pilot(plans: Sequence[tuple[str, sample_size.FixedPlan]], elo: float | None) -> Section:
+def _without_pilot(plans: Sequence[tuple[str, planning.FixedPlan]], elo: float | None) -> Section:
     rows = [_row(name, elo, plan, 2 * plan.pairs, GAMES_A_SECOND) for name, plan in plans]
     pilot = advice("isolation plan … --pilot RUN", "ki.plan(pilot=RUN)")
     notes = [
@@ -109,7 +109,7 @@ def _after_pilot(pilot: RunResults, effect: float, elo: float | None, power: flo
     return Section("plan", "Games needed", tuple(rows), tuple(notes))
 
 
-def _row(name: str, elo: float | None, plan: sample_size.FixedPlan, games: int, speed: float) -> dict[str, Any]:
+def _row(name: str, elo: float | None, plan: planning.FixedPlan, games: int, speed: float) -> dict[str, Any]:
     row: dict[str, Any] = {
         "for": name,
         "effect": Points(plan.effect),
@@ -121,7 +121,7 @@ def _row(name: str, elo: float | None, plan: sample_size.FixedPlan, games: int, 
         "variance": plan.variance,
     }
     if elo is not None:
-        test = sample_size.sprt_plan(Sprt(0.0, abs(elo)), abs(elo), plan.variance)
+        test = planning.sprt_plan(Sprt(0.0, abs(elo)), abs(elo), plan.variance)
         row["expected_in_sprt"] = math.ceil(test.expected_pairs)
     return row
 

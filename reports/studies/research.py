@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments.evaluation.evaluation import Evaluation
 from knights_isolation.experiments.record.tries import Try
-from knights_isolation.experiments.verdicts.account import adjusted_p_values
+from knights_isolation.experiments.statistics.account import adjusted_p_values
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 
 from ..text.cell_values import Estimate, Points, PValue, Ratio

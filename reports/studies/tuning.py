@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from knights_isolation.experiments.inference.intervals import Interval
 from knights_isolation.experiments.learn.feature_selection import Selection
 from knights_isolation.experiments.learn.optuna_tuning import SampledParameter, Sampling
 from knights_isolation.experiments.learn.pairwise_fit import Fit, FittedParameter
@@ -22,6 +21,7 @@ from knights_isolation.experiments.learn.response_surface import ALPHA
 from knights_isolation.experiments.learn.spsa_tuning import Judgement, TunedParameter, Tuning, TuningProgress
 from knights_isolation.experiments.roster.function_files import is_function_file
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
+from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.experiments.suite.screening import Screening
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import range_text

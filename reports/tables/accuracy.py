@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from knights_isolation.experiments.exact.accuracy import Accuracy, opening_winners, split_by_theory
-from knights_isolation.experiments.inference.game_pairs import record_of, share_seen
-from knights_isolation.experiments.inference.intervals import of_pool
+from knights_isolation.experiments.statistics.game_pairs import record_of, share_seen
+from knights_isolation.experiments.statistics.proportions import of_pool
 from knights_isolation.experiments.statistics.run_results import RunResults
 
 from ..text.cell_values import Mean, Share, estimate_of

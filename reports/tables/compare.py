@@ -6,15 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison, OpponentEffect
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.inference.contenders.sample_size import WORTH
-from knights_isolation.experiments.inference.intervals import Interval, PairInterval
 from knights_isolation.experiments.statistics.agent_results import relative_costs
+from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, judge_all_pairs
+from knights_isolation.experiments.statistics.elimination import read_contest
+from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead, OpponentEffect
+from knights_isolation.experiments.statistics.planning import WORTH
+from knights_isolation.experiments.statistics.proportions import Interval, PairInterval
+from knights_isolation.experiments.statistics.run_diff import equal_cost_verdicts
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.best_of import read_contest
-from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs
-from knights_isolation.experiments.verdicts.run_diff import equal_cost_verdicts
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.suggestions import advice
 

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from knights_isolation.experiments.exact.accuracy import knows_winners
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.inference.contenders.sample_size import WORTH
-from knights_isolation.experiments.inference.game_pairs import Standing
 from knights_isolation.experiments.statistics.agent_results import relative_costs
+from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
+from knights_isolation.experiments.statistics.elimination import BestOfResult, read_contest
+from knights_isolation.experiments.statistics.game_pairs import Standing
+from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
+from knights_isolation.experiments.statistics.planning import WORTH
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.best_of import BestOfResult, read_contest
-from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
-from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest, stopping_duels
+from knights_isolation.experiments.statistics.sequential_tests import SequentialTest, stopping_duels
 
 from ..text import wording
 from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise

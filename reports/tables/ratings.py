@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from knights_isolation.experiments.inference.bradley_terry import Ratings
+from knights_isolation.experiments.statistics.contender_verdicts import rate
+from knights_isolation.experiments.statistics.ratings import Ratings
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.contender_verdicts import rate
 
 from ..text.cell_values import Chance, Elo, Estimate, Resampled, Share, join_names, pluralise
 from ..text.rendering import Section

@@ -6,9 +6,9 @@ from typing import Any
 
 from knights_isolation.experiments.plan.agent_facts import differing_settings, format_setting
 from knights_isolation.experiments.published.published_claims import AgentResult, Claim, PublishedAnalysis
+from knights_isolation.experiments.statistics import run_diff
+from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts import run_diff
-from knights_isolation.experiments.verdicts.contender_verdicts import judge
 
 from ..text.cell_values import Estimate, Points, PValue, Share, estimate_of, pluralise
 from ..text.rendering import Section

@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.experiments.inference.intervals import count_pairs, pair_interval
-from knights_isolation.experiments.inference.sequential.confidence_sequence import ALPHA
 from knights_isolation.experiments.statistics.agent_results import node_costs, same_games
+from knights_isolation.experiments.statistics.elimination import BestOfContender, BestOfResult
+from knights_isolation.experiments.statistics.proportions import ALPHA, count_pairs, pair_interval
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.best_of import BestOfContender, BestOfResult
-from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest, bounds_of, error_of, model_of, run_tests
+from knights_isolation.experiments.statistics.sequential_tests import (
+    SequentialTest,
+    bounds_of,
+    error_of,
+    model_of,
+    run_tests,
+)
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.suggestions import advice
 

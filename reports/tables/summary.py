@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from knights_isolation.experiments.inference.game_pairs import Matchup, matchups, splits
-from knights_isolation.experiments.inference.intervals import PairCounts, pair_interval
 from knights_isolation.experiments.record.log import codes_in
 from knights_isolation.experiments.record.run_directory import RunSummary, missing_sentence, resume_advice
 from knights_isolation.experiments.statistics.agent_results import Effort, forfeits_of, measure_effort, node_costs
+from knights_isolation.experiments.statistics.game_pairs import Matchup, matchups, splits
+from knights_isolation.experiments.statistics.proportions import PairCounts, pair_interval
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.sprt_tests import live_rate, own_tests
+from knights_isolation.experiments.statistics.sequential_tests import live_rate, own_tests
 from knights_isolation.isolation.rules.outcome import Reason
 
 from ..text.cell_values import CopiedName, Milliseconds, Range, Share, estimate_of, join_names, pluralise

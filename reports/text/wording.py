@@ -12,15 +12,14 @@ from typing import Literal
 
 import numpy as np
 
-from knights_isolation.experiments.inference.contenders import sample_size
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison, Verdict
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.inference.game_pairs import standing
 from knights_isolation.experiments.published.published_claims import Claim, Repetition
+from knights_isolation.experiments.statistics import planning
 from knights_isolation.experiments.statistics.agent_results import ForfeitGroup, forfeits_of
+from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
+from knights_isolation.experiments.statistics.game_pairs import standing
+from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead, Verdict
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
-from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest
+from knights_isolation.experiments.statistics.sequential_tests import SequentialTest
 from knights_isolation.isolation.suggestions import advice
 
 from .cell_values import (
@@ -89,7 +88,7 @@ def verdict_sentence(contender: str, baseline: str, word: Word, difference: str)
     return f"{contender} and {baseline}: {word}."
 
 
-def verdict_words(comparison: Comparison | HeadToHead, worth: float = sample_size.WORTH) -> str:
+def verdict_words(comparison: Comparison | HeadToHead, worth: float = planning.WORTH) -> str:
     """Format a verdict as one short phrase; for contenders without one, see also `excluded_sentence`.
 
     `worth` is a difference worth having: if the interval is within ± `worth`, there is no such difference.
@@ -132,7 +131,7 @@ def _is_too_little(comparison: Comparison | HeadToHead) -> bool:
     return most - least >= _EVERYTHING * (1 if isinstance(comparison, HeadToHead) else 2)
 
 
-def short_verdict(comparison: Comparison | HeadToHead, worth: float = sample_size.WORTH) -> str:
+def short_verdict(comparison: Comparison | HeadToHead, worth: float = planning.WORTH) -> str:
     """Format a verdict in two or three words: the part of a longer one before the colon."""
     return verdict_words(comparison, worth).partition(":")[0].removesuffix(" on all openings")
 
@@ -298,14 +297,14 @@ def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
     return f"{'; '.join(bounds)}."
 
 
-def verdict_cell(comparison: Comparison | HeadToHead, worth: float = sample_size.WORTH) -> WordedCell:
+def verdict_cell(comparison: Comparison | HeadToHead, worth: float = planning.WORTH) -> WordedCell:
     """Return a verdict as a cell: its phrase, and for programs the plain verdict, its bounds and games needed.
 
     `not_better_by` and `not_worse_by` are the ends of the joint interval, `could_have_found` is the difference
     detectable with power 0.8, and `more_pairs` are the contender's pairs still needed to detect `worth`, if there is no
     verdict yet.
     """
-    reach = sample_size.detectable_effect(comparison, worth)
+    reach = planning.detectable_effect(comparison, worth)
     least, most = comparison.lead
     pairs = reach.still_needed * (len(comparison.opponents) if isinstance(comparison, Comparison) else 1)
     missing = pairs if comparison.verdict == "no significant difference" else None
@@ -319,7 +318,7 @@ def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, pop
     open_ones = [claim for claim in claims if not claim.is_empty and not claim.is_census]
     if not open_ones:
         return []
-    reaches = [sample_size.detectable_effect(open_one, worth) for open_one in open_ones]
+    reaches = [planning.detectable_effect(open_one, worth) for open_one in open_ones]
     detectable = float(np.median([reach.difference for reach in reaches]))
     sentences = [
         f"Detectable differences (80 % power, adjusted for {pluralise(len(claims), 'comparison')}): "
@@ -359,7 +358,7 @@ def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
     known = [claim for claim in claims if claim.effects and not claim.is_census]
     if not known:
         return ""
-    power, needed = np.median([sample_size.power_over_every_opponent(claim, worth) for claim in known], axis=0).tolist()
+    power, needed = np.median([planning.power_over_every_opponent(claim, worth) for claim in known], axis=0).tolist()
     chance = Chance(power).text
     takes = f"needs a lead of {_size(needed)} points against each" if needed < 1 else "needs more openings"
     return (

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from knights_isolation.experiments.record.log import count_games
 from knights_isolation.experiments.record.run_directory import FACTS, State, is_run, state_of
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-from knights_isolation.experiments.verdicts.sprt_tests import live_rate
+from knights_isolation.experiments.statistics.sequential_tests import live_rate
 
 from ..charts.chart import Axis
 from ..charts.interval_charts import race

@@ -27,7 +27,7 @@ from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.tournament_plan import Plan
 from knights_isolation.experiments.play.pools.pool import Machine
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
-from knights_isolation.experiments.verdicts.best_of import LiveTest, live_standings, live_tests
+from knights_isolation.experiments.statistics.sequential_tests import LiveTest, live_standings, live_tests
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.suggestions import advice, command
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...plan.schedule import Ids, Schedule, pair_points
+from ...plan.schedule import Ids, Schedule, checkpoints, pair_points
 from .game_worker import PlayedBatch, Suspect, Task
 
 Stop = Callable[[NDArray[np.int8]], Collection[int]]
@@ -133,15 +133,6 @@ class BatchFeed:
     def _is_complete(self, first: int, last: int) -> bool:
         rounds = np.arange(first, last)[:, None]
         return bool(((self.points[first:last] >= 0).all(axis=2) | (rounds >= self.ends)).all())
-
-
-def checkpoints(rounds: int) -> Iterator[int]:
-    """Yield the rounds at which a stop rule is evaluated: every 8 at first, then after another eighth."""
-    checkpoint = 8
-    while checkpoint < rounds:
-        yield checkpoint
-        checkpoint += max(8, checkpoint // 8)
-    yield rounds
 
 
 TICK = 0.1

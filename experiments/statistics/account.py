@@ -1,9 +1,18 @@
 """The account of evidence: what verdicts by games are adjusted for besides the other contenders of their report.
 
 A question asks whether an agent differs from a baseline. All its openings count once, from whatever run they come, and
-each look at them is remembered; its p-value holds however often one looks (`repeated_looks`). Questions about the same
-baseline, board, kind of opening and limit are a family, and its p-values are adjusted together (Holm), so that a later
-question can withdraw an earlier verdict.
+each look at them is remembered; its p-value holds however often one looks. Questions about the same baseline, board,
+kind of opening and limit are a family, and its p-values are adjusted together (Holm), so that a later question can
+withdraw an earlier verdict.
+
+Repeated looks are tested by alpha spending, group sequential. Results of openings are looked at after n1 < n2 < … of
+them, and the first run was planned with N. By the look after n a test at level α may have erred with probability
+`spent(α, n / N)`: hardly at all before the plan is played, with `PLANNED` of α once it is, and the rest is kept for
+extensions, without end. The bound of each look follows from the times of all looks so far, since the sums after n1, n2,
+… vary as Brownian motion does. The p-value of a look is the least level at which the test would reject there.
+
+Sources: Lan and DeMets 1983, *Biometrika* 70 (spending); Armitage, McPherson and Rowe 1969, *J. R. Stat. Soc. A* 132
+(recursion); Jennison and Turnbull 2000, *Group Sequential Methods*, ch. 9 (repeated p-values).
 """
 
 from __future__ import annotations
@@ -11,28 +20,21 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy
 
-from ..inference.contenders.baseline_comparison import Comparison
-from ..inference.contenders.head_to_head import HeadToHead, rate_of
-from ..inference.contenders.multiple_testing import holm, score_flip_test
-from ..inference.game_pairs import record_of
-from ..inference.intervals import Interval, agree, stretch
-from ..inference.sequential.repeated_looks import (
-    Evidence,
-    Look,
-    counted,
-    evidence_p_value,
-    nominal_level,
-    pooled,
-    repeated_p_value,
-)
 from ..record.run_directory import is_imported
 from ..record.tries import Try, code_of, family_of_games, pack_ids, unpack_ids
-from ..statistics.run_results import RunResults
+from .argument_checks import Floats, check_shares
+from .game_pairs import record_of
+from .paired_differences import Comparison, Evidence, HeadToHead, rate_of
+from .proportions import Interval, agree, stretch
+from .run_results import RunResults
+from .step_down import holm, score_flip_test
 
 Result: TypeAlias = Comparison | HeadToHead
 _SAME_FAMILY = ("board", "openings", "limit")
@@ -240,3 +242,151 @@ def _question(findings: RunResults, result: Result) -> str:
     against = sorted(code_of(findings.spec_and_settings(name)[1]) for name in opponents)
     at_cost = " at equal cost" * bool(findings.sources[0].info.requested.get("equal_cost"))
     return f"{code_of(findings.spec_and_settings(result.contender)[1])}{at_cost} against {code_of(' '.join(against))}"
+
+
+PLANNED = 0.9
+"""Share of the error level that is spent once the planned openings are played."""
+LEAST_STEP = 0.02
+"""Share of new openings below which a look is none: it repeats the answer of the one before."""
+
+_LEVELS = np.exp(np.linspace(math.log(1e-10), math.log(0.999), 60))
+_GRID = 257
+_FARTHEST = 8.0
+"""Standard errors beyond which a sum is never found."""
+_HALVINGS = 45
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a question's openings said when they were looked at.
+
+    `openings` counts all different ones so far; `z` is their difference in standard errors, 0 if it is not known.
+    """
+
+    openings: int
+    z: float
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided p-value of a test with only this look."""
+        return 2 * float(scipy.special.ndtr(-abs(self.z)))
+
+
+def pooled(before: Look, openings: int, z: float) -> Look:
+    """Return a look at all openings after `openings` more, whose own difference is `z` standard errors (Stouffer)."""
+    total = before.openings + openings
+    return Look(total, (math.sqrt(before.openings) * before.z + math.sqrt(openings) * z) / math.sqrt(total))
+
+
+def counted(looks: Sequence[Look]) -> tuple[Look, ...]:
+    """Return the looks that added at least `LEAST_STEP` to the openings of the one before."""
+    chosen: list[Look] = []
+    for look in looks:
+        if not chosen or look.openings >= (1 + LEAST_STEP) * chosen[-1].openings:
+            chosen.append(look)
+    return tuple(chosen)
+
+
+@lru_cache(maxsize=4096)
+def evidence_p_value(looks: tuple[Look, ...], planned: int) -> float:
+    """Return a p-value that holds however often one looks, of `counted` looks.
+
+    It is the least of all looks that had the sign of the last one, but not less than the last one's own: a verdict
+    that was once made stands as long as the data would bear it.
+    """
+    times = [look.openings / planned for look in looks]
+    least = min(
+        (
+            repeated_p_value(times[: number + 1], look.p_value)
+            for number, look in enumerate(looks)
+            if look.z * looks[-1].z > 0
+        ),
+        default=1.0,
+    )
+    return max(least, looks[-1].p_value)
+
+
+def spent(levels: Floats, time: float) -> Floats:
+    """Return the probability with which tests at these levels may have rejected a true hypothesis by a time.
+
+    `time` is the number of openings over the number planned first.
+    """
+    planned = scipy.special.ndtri(levels * PLANNED / 2)
+    if time <= 1:
+        return np.asarray(2 * scipy.special.ndtr(planned / time))
+    return np.asarray(levels * (1 - (1 - PLANNED) / (1 + math.log2(time))))
+
+
+def repeated_p_value(times: Sequence[float], p_value: float) -> float:
+    """Return the p-value of the last of several looks, given that of a test with only this look.
+
+    Args:
+        times: openings at each look over those planned first, ascending; see `LEAST_STEP`.
+        p_value: two-sided.
+
+    Raises:
+        ValueError: there is no look, times do not ascend, or the p-value is none.
+
+    >>> round(repeated_p_value([1.0], 0.045), 6)
+    0.05
+    """
+    check_shares("p_value", [p_value])
+    if not times or times[0] <= 0 or any(later <= earlier for earlier, later in pairwise(times)):
+        raise ValueError(f"times of looks must be positive and ascend, not {list(times)}")
+    if p_value == 0:
+        return 0.0
+    observed = -float(scipy.special.ndtri(p_value / 2))
+    if len(times) == 1:  # the first look is planned with at least as many openings
+        level = 2 * float(scipy.special.ndtr(-observed * min(times[0], 1.0)))
+        return min(level / PLANNED, 1.0)
+    bounds = _bounds(tuple(round(time, 6) for time in times))
+    observed = min(observed, _FARTHEST - 1e-6)  # bounds that are farther are not known
+    return float(np.exp(np.interp(-observed, -bounds, np.log(_LEVELS), right=0.0)))
+
+
+def nominal_level(times: Sequence[float], level: float) -> float:
+    """Return the level of the last look's own test, of a test at `level` over all looks."""
+    if len(times) == 1:
+        return float(spent(np.array([level]), min(times[0], 1.0))[0])
+    bounds = _bounds(tuple(round(time, 6) for time in times))
+    return 2 * float(scipy.special.ndtr(-np.interp(math.log(level), np.log(_LEVELS), bounds)))
+
+
+@lru_cache(maxsize=512)
+def _bounds(times: tuple[float, ...]) -> Floats:
+    """Return the bounds of the last look in standard errors, at each of `_LEVELS`: they fall with the level."""
+    sums = np.linspace(-1.0, 1.0, _GRID)
+    simpson = np.where(np.arange(_GRID) % 2, 4.0, 2.0) / 3
+    simpson[[0, -1]] = 1 / 3
+    step = 2 / (_GRID - 1)
+    before, density, used, bound = 0.0, np.zeros((0, 0)), np.zeros_like(_LEVELS), np.zeros_like(_LEVELS)
+    for time in times:
+        total = spent(_LEVELS, time)
+        increment, used = np.maximum(total - used, 1e-300), total
+        deviation = math.sqrt(time - before)
+        points = bound[:, None] * sums
+        if before:
+            bound = _bound_at(increment, points, density, deviation)
+        else:
+            bound = -scipy.special.ndtri(increment / 2) * deviation
+        bound = np.minimum(bound, _FARTHEST * math.sqrt(time))
+        reached = bound[:, None] * sums
+        if before:
+            ways = np.exp(-0.5 * ((reached[:, :, None] - points[:, None, :]) / deviation) ** 2)
+            arrived = np.einsum("lij,lj->li", ways, density)
+        else:
+            arrived = np.exp(-0.5 * (reached / deviation) ** 2)
+        density = arrived * simpson * step * bound[:, None] / (deviation * math.sqrt(2 * math.pi))
+        before = time
+    return np.asarray(bound / math.sqrt(before))
+
+
+def _bound_at(increment: Floats, points: Floats, density: Floats, deviation: float) -> Floats:
+    """Return the bounds that sums pass with these probabilities, on both sides, if they have passed none before."""
+    low = np.zeros_like(increment)
+    high = np.full_like(increment, points.max() + _FARTHEST * deviation)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        passed = 2 * (density * scipy.special.ndtr((points - middle[:, None]) / deviation)).sum(axis=1)
+        low, high = np.where(passed > increment, middle, low), np.where(passed > increment, high, middle)
+    return high

@@ -1,28 +1,83 @@
-"""State of a best-of run, and standings and sequential tests of a run in progress."""
+"""Best-of runs: elimination by confidence sequences, and the state of a run.
+
+Best-of elimination drops each contender once another is significantly better. All contenders meet the same opponents
+from the same openings, and every opening gives each a share of the points. For two contenders a gambler bets, opening
+after opening, that one of them has the larger share. If its mean share is not larger, the chance that the stake is ever
+multiplied by (K − 1)/α is at most α/(K − 1). A contender drops out when the bet on the leader against it reaches that
+factor. The best of K contenders has K − 1 others that might appear better by chance: the chance that it ever drops out
+is at most α, regardless of how often one looks and of who leads meanwhile.
+The bets are those of `anytime`.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..inference.argument_checks import Floats
-from ..inference.intervals import Interval
-from ..inference.sequential.confidence_sequence import (
-    confidence_sequence,
-    elimination_times,
-    gap_to_leader,
-    pairwise_alpha,
-)
-from ..plan.schedule import pair_points
-from ..plan.tournament_plan import Plan
-from ..play.pools.pool import checkpoints
-from ..play.stop_rules import sprt_paths
-from ..statistics.run_results import RunResults
+from ..plan.schedule import checkpoints
+from .anytime import capital_above, confidence_sequence
+from .argument_checks import Floats, Ints, check_between
+from .proportions import ALPHA, Interval
+from .run_results import RunResults
 
 FORMAT = "best-of"
+
+
+def elimination_times(
+    shares: Floats, checkpoints: Iterable[int], alpha: float = ALPHA, pool: int | None = None
+) -> Ints:
+    """For each contender, return the number of openings after which it dropped out; 0 if it is left.
+
+    At each checkpoint all remaining contenders are compared with the leader. The procedure ends when one is left, or
+    when a remaining contender has not played on.
+
+    Args:
+        shares: (openings, contenders) in playing order, each in [0, 1]; NaN if a contender has not played.
+        checkpoints: numbers of openings after which to look, ascending.
+        alpha: chance that the best contender drops out.
+        pool: number of openings to draw from, if games do not depend on chance; see `confidence_sequence`.
+    """
+    after = np.zeros(shares.shape[1], np.int64)
+    allowed = pairwise_alpha(shares.shape[1], alpha)
+    for checkpoint in checkpoints:
+        left = np.flatnonzero(after == 0)
+        seen = shares[:checkpoint]
+        if len(left) < 2 or len(seen) < checkpoint or np.isnan(seen[:, left]).any():
+            break
+        leader = left[np.argmax(seen[:, left].mean(axis=0))]
+        for contender in left[left != leader]:
+            if capital_above(_leads(seen[:, leader], seen[:, contender]), 0.5, allowed, pool).max() >= -math.log(
+                allowed
+            ):
+                after[contender] = checkpoint
+    return after
+
+
+def gap_to_leader(
+    leader: Floats, other: Floats, contenders: int, alpha: float = ALPHA, pool: int | None = None
+) -> Interval:
+    """Estimate the leader's surplus share over the openings both have played, with the interval used for elimination.
+
+    Each end of it is wrong with a chance of at most α/(K − 1) for K contenders, at any time.
+    """
+    both = ~(np.isnan(leader) | np.isnan(other))
+    leads = _leads(leader[both], other[both])
+    confidence = 1 - 2 * pairwise_alpha(contenders, alpha)
+    low, high = confidence_sequence(leads, confidence, pool).last
+    mean = 2 * float(leads.mean()) - 1 if leads.size else math.nan
+    return Interval(mean, 2 * low - 1, 2 * high - 1, confidence)
+
+
+def pairwise_alpha(contenders: int, alpha: float = ALPHA) -> float:
+    """Error level of each comparison of two contenders: α/(K − 1)."""
+    return check_between("alpha", alpha, 0, 0.5) / max(1, contenders - 1)
+
+
+def _leads(leader: Floats, other: Floats) -> Floats:
+    return np.asarray((1 + leader - other) / 2)
 
 
 @dataclass(frozen=True)
@@ -111,73 +166,3 @@ def _shares(findings: RunResults) -> tuple[list[str], Floats]:
         complete = own.mean()[own.size() == 2 * opponents]
         shares[complete.index.to_numpy(), column] = complete
     return names, shares
-
-
-@dataclass(frozen=True)
-class LiveStanding:
-    """Share of points of one agent over the completed openings, with an anytime-valid 95 % interval."""
-
-    name: str
-    openings: int
-    rate: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class LiveTest:
-    """Sequential test of one contender: its log-likelihood ratio and bounds."""
-
-    name: str
-    ratio: float
-    lower_bound: float
-    upper_bound: float
-    is_decided: bool
-
-
-def live_tests(plan: Plan, points: NDArray[np.int8]) -> list[LiveTest]:
-    """Return the tests of a plan with `sprt`, over the pairs played so far; empty without `sprt`."""
-    if not plan.config.sprt:
-        return []
-    return [
-        LiveTest(
-            plan.entrants[contender].agent.name,
-            float(path.llr[-1]) if path.llr.size else 0.0,
-            path.sprt.lower_bound,
-            path.sprt.upper_bound,
-            path.decision is not None,
-        )
-        for contender, path in sprt_paths(plan, pair_points(points)).items()
-    ]
-
-
-def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
-    """Return the standings of baseline, contenders and control, best first.
-
-    The interval is valid however often one looks: it uses the completed openings in the order of the schedule, each as
-    the share of points the agent won from it against all its opponents, without games head to head with the baseline.
-    """
-    pairs = pair_points(points)
-    standings = []
-    for index, entrant in enumerate(plan.entrants):
-        won = _games_won(plan, pairs, index)
-        if won is not None and set(entrant.roles) != {"opponent"}:
-            pool = plan.population if plan.is_census else None
-            low, high = confidence_sequence(won.mean(axis=1) / 2, pool=pool).last
-            # divided once, as in the tables of a run, so that both round equally
-            rate = float(won.sum() / (2 * won.size)) if len(won) else float("nan")
-            standings.append(LiveStanding(entrant.agent.name, len(won), rate, low, high))
-    return sorted(standings, key=lambda standing: -np.nan_to_num(standing.rate))
-
-
-def _games_won(plan: Plan, pairs: NDArray[np.int8], entrant_index: int) -> NDArray[np.int64] | None:
-    """Return the games that one agent won, by completed opening and its matches; None if it has no match."""
-    matches = plan.schedule.matches
-    own = plan.counted_matches(entrant_index)
-    if not own:
-        return None
-    columns = pairs[:, own]
-    done = columns[(columns >= 0).all(axis=1)].astype(np.int64)
-    seconds = np.array([matches[number].second == entrant_index for number in own])
-    won: NDArray[np.int64] = np.where(seconds, 2 - done, done)
-    return won

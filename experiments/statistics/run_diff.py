@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..inference.contenders.baseline_comparison import Comparison
-from ..inference.contenders.head_to_head import HeadToHead
-from ..inference.intervals import Interval
 from ..plan.agent_facts import read_facts, run_facts
 from ..record.log import read_games
 from ..record.run_directory import FACTS, RunInfo, is_imported, load_run
-from ..statistics.run_results import RunResults, load_findings
 from .contender_verdicts import judge
+from .paired_differences import Comparison, HeadToHead
+from .proportions import Interval
+from .run_results import RunResults, load_findings
 
 if TYPE_CHECKING:
     import pandas as pd

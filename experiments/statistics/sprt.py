@@ -38,11 +38,18 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from ..argument_checks import Floats, Ints, check_between, check_choice, check_integer
-from ..argument_checks import check_counts as checked_counts
-from ..game_pairs import AgentPairs
-from ..intervals import NORMALIZED_ELO_PER_SIGMA, Interval, elo_from_score, games_per_outcome, score_from_elo
-from ..likelihood import constrain_deviations, constrain_mean
+from .argument_checks import Floats, Ints, check_between, check_choice, check_integer
+from .argument_checks import check_counts as checked_counts
+from .game_pairs import AgentPairs
+from .proportions import (
+    NORMALIZED_ELO_PER_SIGMA,
+    Interval,
+    constrain_deviations,
+    constrain_mean,
+    elo_from_score,
+    games_per_outcome,
+    score_from_elo,
+)
 
 MODELS = ("logistic", "normalized", "score")
 Decision = Literal["H0", "H1"]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..argument_checks import Floats, Ints
-from ..game_pairs import PairTable, opponents_of, record_of
+from .argument_checks import Floats, Ints
+from .game_pairs import PairTable, opponents_of, record_of
 
 _NOTHING = 1e-12
 

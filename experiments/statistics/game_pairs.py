@@ -15,7 +15,7 @@ from knights_isolation.isolation.suggestions import did_you_mean
 
 from ..record.checked_parquet import to_arrow, to_numpy
 from .argument_checks import Ints
-from .intervals import Interval, PairCounts, count_pairs, of_pool, rate_interval
+from .proportions import Interval, PairCounts, count_pairs, of_pool, rate_interval
 
 COLUMNS = ("game_id", "pair_id", "opening_id", "agent_1", "agent_2", "winner", "size")
 

@@ -1,4 +1,4 @@
-"""Compare a contender with the baseline on shared opponents and openings.
+"""Paired differences: contenders compared with the baseline on shared opponents and openings, or head to head.
 
 Games that share an opening depend on each other, whoever plays them, so openings are the unit throughout: the
 difference is summed over opponents and sides within each opening before anything is tested, resampled or averaged.
@@ -9,19 +9,28 @@ met different openings (as a control does, on purpose), both are treated as inde
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 import scipy
 
-from ..argument_checks import Floats, check_between, check_integer
-from ..game_pairs import PairTable
-from ..intervals import ErrorContributions, Interval, agree, difference_interval, standard_error
-from ..sequential.repeated_looks import Evidence
-from .multiple_testing import flip
+from .argument_checks import Floats, Ints, check_between, check_integer
+from .game_pairs import PairTable, opponents_of, record_of
+from .proportions import (
+    ErrorContributions,
+    Interval,
+    PairCounts,
+    agree,
+    count_pairs,
+    difference_interval,
+    pair_interval,
+    rate_interval,
+    standard_error,
+)
 from .shared_openings import PairCells, Sample, SharedPlay, shared_play
+from .step_down import flip, step_down
 
 Verdict = Literal["better", "worse", "equal", "no significant difference"]
 
@@ -46,6 +55,19 @@ class OpponentEffect:
     p_better: float
     is_alike: bool
     is_chance: bool
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a verdict is adjusted for beside the contenders of its own report.
+
+    `looks` are the openings at each look at the question, this one included; `others` is the number of other questions
+    of the family. `p_value` allows for the looks, not for the others.
+    """
+
+    looks: tuple[int, ...]
+    others: int
+    p_value: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,3 +360,182 @@ def _heterogeneity(samples: Sequence[Sample], covariance: Floats) -> tuple[float
         return q, degrees, math.nan
     scale = (clusters - degrees) / ((clusters - 1) * degrees)
     return q, degrees, float(scipy.special.fdtrc(degrees, clusters - degrees, q * scale))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadToHead(Result):
+    """Head-to-head result of a contender against the baseline.
+
+    `rate` is the contender's share of games won, and holds for this comparison alone; `jointly` is of this share too,
+    so no difference is one half. With a `pool`, the number of existing openings, it is exact once all are played.
+    Without one, or if games depend on chance, the played openings are a sample, clustered by symmetry. The p-value is
+    of sign flips of openings, and after a census 0 or 1.
+    """
+
+    pairs: PairCounts
+    rate: Interval
+
+    @property
+    def openings(self) -> int:
+        """Number of openings of which both games are finished."""
+        return self.pairs.n
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there is nothing to compare: no complete pairs."""
+        return not self.pairs.n
+
+    @property
+    def is_census(self) -> bool:
+        """Return whether every opening of the pool was played, so that `rate` is exact."""
+        return self.pool is not None and self.pool == self.pairs.n
+
+    @property
+    def plays_alike(self) -> bool:
+        """Always false: two agents that split every pair may do so by different games."""
+        return False
+
+    @property
+    def estimate(self) -> float:
+        """Difference from the baseline, in share of games won; NaN without any."""
+        return self.pairs.score - 0.5
+
+    @property
+    def lead(self) -> tuple[float, float]:
+        """Joint confidence limits of the difference from one half, over all contenders of the report."""
+        return self.jointly.low - 0.5, self.jointly.high - 0.5
+
+
+def rate_of(lead: Interval) -> Interval:
+    """Return the share of games won, given the lead over one half."""
+    low, high = (min(max(0.5 + end, 0.0), 1.0) for end in (lead.low, lead.high))
+    return Interval(0.5 + lead.estimate, low, high, lead.confidence)
+
+
+def compare_directly(
+    table: PairTable, contender: str, baseline: str, *, alpha: float = 0.05, pool: int | None = None
+) -> HeadToHead:
+    """Compare `contender` and `baseline` by the pairs they played with each other; intervals hold with 1 − `alpha`.
+
+    `pool` is the number of openings the schedule draws from without replacement; give it only if both play an opening
+    the same way every time. If more pairs were played than it has openings, they are not from this pool alone, and it
+    is ignored.
+
+    Raises:
+        ValueError: an agent is unknown.
+    """
+    check_between("alpha", alpha)
+    record, other = record_of(table, contender), table.code(baseline)
+    chosen = record.opponent == other
+    wins = record.wins[chosen]
+    pairs = count_pairs(wins)
+    known = pool if pool and pairs.n <= pool else None
+    parts = _duel_parts(record.cluster[chosen], wins, pairs, known, 1 - alpha)
+    test = flip(parts)
+    of_both = np.intersect1d(table.pairs_of(contender), table.pairs_of(baseline))
+    rate = rate_of(agree(parts.alone, test.p_value <= alpha))
+    return HeadToHead(
+        contender=contender,
+        baseline=baseline,
+        pairs=pairs,
+        unfinished=int(np.count_nonzero(~table.complete[of_both])),
+        pool=known,
+        rate=rate,
+        jointly=rate,
+        p_value=test.p_value,
+        adjusted_p=test.p_value,
+        alpha=alpha,
+        parts=parts,
+    )
+
+
+def _duel_parts(
+    cluster: Ints, wins: Ints, pairs: PairCounts, pool: int | None, confidence: float
+) -> ErrorContributions:
+    numbers, unit = np.unique(cluster, return_inverse=True)
+    rate = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
+    if pool:
+        rate = pair_interval(pairs, confidence, pool=pool)
+    alone = Interval(rate.estimate - 0.5, rate.low - 0.5, rate.high - 0.5, confidence)
+    scores, parts = (
+        np.bincount(unit, (wins - centre) / (2 * max(wins.size, 1)), numbers.size).astype(np.float64)
+        for centre in (1, wins.mean() if wins.size else 1)
+    )
+    unseen = 1 - pairs.n / pool if pool else 1.0
+    step = 1 / (4 * pool) if pool and unseen else 0.0
+    return ErrorContributions(numbers, parts, scores, numbers.size, unseen, step, alone)
+
+
+def compare_all(
+    table: PairTable,
+    baseline: str,
+    contenders: Sequence[str] | None = None,
+    controls: Collection[str] = (),
+    *,
+    alpha: float = 0.05,
+    pools: Mapping[str, int] | None = None,
+    chance: Mapping[str, Collection[str]] | None = None,
+    also: Collection[str] = (),
+) -> tuple[Comparison | HeadToHead, ...]:
+    """Compare every contender with the baseline, with individual and joint p-values and intervals, in the given order.
+
+    The joint ones hold with 1 − `alpha` for all contenders except the `controls` together
+    (`step_down`). A contender that shares opponents with the baseline is compared over those; one that
+    only met the baseline is compared head to head. By default `contenders` are all other agents that met one of the
+    baseline's opponents. `pools` has, by contender, the number of openings that the schedule draws from without
+    replacement. `chance` has, by contender, the opponents whose games with it or with the baseline depend on chance,
+    and the baseline itself if its games do. `also` are controls whose games count as the baseline's whenever another
+    agent is compared with it.
+
+    Raises:
+        ValueError: an agent is unknown, a contender has met neither the baseline nor one of its opponents, or a pool
+            is smaller than the openings of a comparison.
+    """
+    met = {name: opponents_of(table, name) for name in (baseline, *(contenders or table.agents))}
+    shared = {name: met[name] & met[baseline] - {name, baseline} for name in met}
+    if contenders is None:
+        contenders = [name for name in table.agents if name != baseline and shared[name]]
+    results: list[Comparison | HeadToHead] = []
+    for name in contenders:
+        pool, luck = (pools or {}).get(name), (chance or {}).get(name, ())
+        if shared[name] or baseline not in met[name]:
+            extra = [] if name in controls else also
+            results.append(compare(table, name, baseline, alpha=alpha, pool=pool, chance=luck, also=extra))
+        else:
+            results.append(
+                compare_directly(table, name, baseline, alpha=alpha, pool=None if baseline in luck else pool)
+            )
+    return _adjusted(results, controls, alpha)
+
+
+def compare_each(
+    table: PairTable, meetings: Sequence[tuple[str, str]], *, alpha: float = 0.05, pools: Sequence[int | None]
+) -> tuple[HeadToHead, ...]:
+    """Compare the two agents of every meeting head to head, with p-values and intervals that hold jointly.
+
+    `pools` has one entry per meeting; see `compare_directly`.
+
+    Raises:
+        ValueError: an agent is unknown.
+    """
+    duels = [
+        compare_directly(table, agent, other, alpha=alpha, pool=pool)
+        for (agent, other), pool in zip(meetings, pools, strict=True)
+    ]
+    return tuple(result for result in _adjusted(duels, (), alpha) if isinstance(result, HeadToHead))
+
+
+def _adjusted(
+    results_so_far: Sequence[Comparison | HeadToHead], controls: Collection[str], alpha: float
+) -> tuple[Comparison | HeadToHead, ...]:
+    """Return the results with p-values and intervals of all claims adjusted; a control makes no claim."""
+    claims = [index for index, comparison in enumerate(results_so_far) if comparison.contender not in controls]
+    judged = step_down(
+        [results_so_far[index].parts for index in claims], [results_so_far[index].p_value for index in claims], alpha
+    )
+    results = list(results_so_far)
+    for index, p_value, interval in zip(claims, *judged, strict=True):
+        comparison = results_so_far[index]
+        jointly = rate_of(interval) if isinstance(comparison, HeadToHead) else interval
+        results[index] = replace(comparison, adjusted_p=p_value, family=len(claims), jointly=jointly)
+    return tuple(results)

@@ -30,8 +30,7 @@ import scipy
 
 from .argument_checks import Floats, check_between, check_integer
 from .game_pairs import PairTable
-from .intervals import ELO_PER_LOGIT, student_tail
-from .likelihood import ConvergenceError
+from .proportions import ELO_PER_LOGIT, ConvergenceError, student_tail
 
 DRAWS = 500
 

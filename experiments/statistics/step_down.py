@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from ..argument_checks import Floats, Ints, check_between, check_shares
-from ..intervals import ErrorContributions, Interval, agree, stretch
+from .argument_checks import Floats, Ints, check_between, check_shares
+from .proportions import ErrorContributions, Interval, agree, stretch
 
 _STEPS = 100
 _ENUMERATED = 14

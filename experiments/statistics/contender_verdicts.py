@@ -12,21 +12,18 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..inference.bradley_terry import Ratings, rate_agents
-from ..inference.contenders.baseline_comparison import Comparison
-from ..inference.contenders.comparison_family import compare_all, compare_each
-from ..inference.contenders.head_to_head import HeadToHead
-from ..inference.game_pairs import opponents_of
-from ..inference.intervals import Interval, without_gap
 from ..record.tries import known_tries
-from ..statistics.run_results import RunResults
 from .account import account_for
-from .sprt_tests import live_estimate
+from .game_pairs import opponents_of
+from .paired_differences import Comparison, HeadToHead, compare_all, compare_each
+from .proportions import ALPHA, Interval, without_gap
+from .ratings import Ratings, rate_agents
+from .run_results import RunResults
+from .sequential_tests import live_estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ALPHA = 0.05
 _SIGNS = {"better": 1, "worse": -1}
 
 Result = TypeVar("Result", Comparison, HeadToHead, Comparison | HeadToHead)

@@ -1,1 +1,0 @@
-"""Inference: pure functions of counts and frames, each returning a plain dataclass that keeps its inputs."""

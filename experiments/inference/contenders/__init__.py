@@ -1,1 +1,0 @@
-"""Inference about contenders and their baseline on shared openings."""

@@ -1,1 +1,0 @@
-"""Sequential inference: SPRT, confidence sequences, elimination."""

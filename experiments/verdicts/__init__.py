@@ -1,1 +1,0 @@
-"""Verdicts on runs: comparisons with the baseline, sequential tests, ratings, frames."""
