@@ -15,7 +15,7 @@ from .statistics.account import adjusted_p_values, claim_of, look_of
 from .statistics.agent_results import relative_costs
 from .statistics.contender_verdicts import judge
 from .statistics.paired_differences import HeadToHead
-from .statistics.proportions import Interval
+from .statistics.proportions import ALPHA, Interval
 from .statistics.run_results import RunResults, load_findings
 from .statistics.sequential_tests import own_tests
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .learn.feature_selection import Selection
     from .roster import AgentLike
     from .suite.screening import Screening
-
-ALPHA = 0.05
 
 
 def note_screening(

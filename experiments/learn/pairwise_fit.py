@@ -26,6 +26,7 @@ from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import bind_parameters, name_of
 
+from ..statistics.proportions import ALPHA
 from ..statistics.step_down import holm
 from ..suite.agent_answers import ask
 from ..suite.screening import Screening, screen
@@ -47,7 +48,6 @@ _STEP = 1e-3
 _AT_END = 0.01
 _END_WITHIN = 0.002
 """How exactly an interval's end is found, as a share of the range."""
-ALPHA = 0.05
 
 
 @dataclass(frozen=True)

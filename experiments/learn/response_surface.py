@@ -15,12 +15,11 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import norm
 
+from ..statistics.proportions import ALPHA
 from ..statistics.step_down import holm
 
 Floats = NDArray[np.float64]
 
-ALPHA = 0.05
-"""Up to which adjusted p-value something speaks for another value of a parameter."""
 DRAWS = 300
 _PRIOR = 10.0
 """The standard deviation of the coefficients' prior: a hundred to one over a tenth of the range."""

@@ -28,10 +28,10 @@ from ..roster import Spec, make_agent, settings_text
 from ..statistics.contender_verdicts import judge as judge_run
 from ..statistics.game_pairs import matchups
 from ..statistics.paired_differences import compare_directly
-from ..statistics.proportions import Interval, mean_parts, rate_interval
+from ..statistics.proportions import ALPHA, Interval, mean_parts, rate_interval
 from ..statistics.run_results import load_findings
 from .parameter_space import Space, Vector, end_of, space_of
-from .response_surface import ALPHA, Contests, Response, fit_response, importance
+from .response_surface import Contests, Response, fit_response, importance
 from .tuning_games import Batch, BatchResult, Journal, OpeningPool, PlayBatches, playing, pool_of, prepare, with_values
 
 _DECAY = 0.602

@@ -105,9 +105,9 @@ def _judged(champion: str, opponent: str, board: str, pairs: int, seed: int, job
     """
     from knights_isolation.experiments.discovery.kept_wins import NODES
     from knights_isolation.experiments.statistics.contender_verdicts import judge
-    from knights_isolation.experiments.statistics.proportions import agree
+    from knights_isolation.experiments.statistics.proportions import ALPHA, agree
     from knights_isolation.experiments.statistics.step_down import holm
-    from knights_isolation.reports.studies.discovery import ALPHA, Verdict
+    from knights_isolation.reports.studies.discovery import Verdict
 
     verdicts = []
     for other, nodes in dict.fromkeys([(opponent, NODES[0]), (opponent, NODES[-1]), (_BASELINE, NODES[-1])]):

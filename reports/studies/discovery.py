@@ -9,7 +9,7 @@ from pathlib import Path
 from knights_isolation.experiments.discovery.campaign import CLIMBS, EDGES, Campaign
 from knights_isolation.experiments.discovery.finals import CEILING, Finalist, Headroom, Strength
 from knights_isolation.experiments.discovery.kept_wins import NODES, REFERENCE
-from knights_isolation.experiments.statistics.proportions import Interval
+from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
 from knights_isolation.isolation.files.atomic_write import write_text
 
 from ..charts.chart import Panel, Plot, RowChart, Series, fit_axis
@@ -20,8 +20,6 @@ from ..text.cell_values import Minutes, Points, Ratio, Share, estimate_of, plura
 from ..text.rendering import Section
 
 _ROWS = 12
-ALPHA = 0.05
-"""Level at which the verdicts of a campaign hold together."""
 
 
 @dataclass(frozen=True)

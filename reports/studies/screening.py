@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments.roster import parse_spec
+from knights_isolation.experiments.statistics.proportions import ALPHA
 from knights_isolation.experiments.suite.agent_answers import AgentAnswers
 from knights_isolation.experiments.suite.screening import Mistake, Score, Screening, SuiteComparison, where_it_errs
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_text
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from knights_isolation.experiments.suite.screening import Agreement
     from knights_isolation.experiments.suite.suite_file import Suite
 
-ALPHA = 0.05
 
 _NOTES = (
     "Kept: share of winning positions where a mistake was possible in which the agent's move keeps the win. Trouble: "

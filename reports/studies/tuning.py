@@ -17,11 +17,10 @@ from knights_isolation.experiments.learn.optuna_tuning import SampledParameter, 
 from knights_isolation.experiments.learn.pairwise_fit import Fit, FittedParameter
 from knights_isolation.experiments.learn.parameter_space import options_text
 from knights_isolation.experiments.learn.parameter_sweep import Sweep
-from knights_isolation.experiments.learn.response_surface import ALPHA
 from knights_isolation.experiments.learn.spsa_tuning import Judgement, TunedParameter, Tuning, TuningProgress
 from knights_isolation.experiments.roster.function_files import is_function_file
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
-from knights_isolation.experiments.statistics.proportions import Interval
+from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
 from knights_isolation.experiments.suite.screening import Screening
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import range_text
