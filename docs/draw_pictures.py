@@ -28,7 +28,7 @@ from knights_isolation.reports.lab.server import LabServer, listen
 from knights_isolation.reports.pages.board_images import write_gif
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import save
-from knights_isolation.reports.replay.replay import captions_of, replay_of_moves, replay_of_record, replay_page
+from knights_isolation.reports.replay import captions_of, replay_of_moves, replay_of_record, replay_page
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -19,7 +19,7 @@ from scripted_pool import Script, ScriptedPool
 from knights_isolation import heuristics
 from knights_isolation.experiments import bench, play_tournament
 from knights_isolation.experiments.analysis import quick_trial
-from knights_isolation.experiments.exchange.saved_games import save_game
+from knights_isolation.experiments.exchange.game_files import save_game
 from knights_isolation.experiments.league import entries, league_config
 from knights_isolation.experiments.league.submission_checks import Check
 from knights_isolation.experiments.plan.config import Config

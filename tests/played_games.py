@@ -5,7 +5,7 @@ import random
 
 import pyarrow as pa
 
-from knights_isolation.experiments.exchange.saved_games import row_of
+from knights_isolation.experiments.exchange.game_files import row_of
 from knights_isolation.experiments.record.log import append, games_folder
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Board

@@ -36,7 +36,7 @@ from knights_isolation.experiments.exact.accuracy_games import (
     shortages,
 )
 from knights_isolation.experiments.exact.labels import label_run, read_labels
-from knights_isolation.experiments.exchange.saved_games import append_game
+from knights_isolation.experiments.exchange.game_files import append_game
 from knights_isolation.experiments.plan.openings import random_openings
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.roster import parse_agent

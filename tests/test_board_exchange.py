@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from played_games import random_record, write_run
 
-from knights_isolation.experiments.exchange.export_games import exported
-from knights_isolation.experiments.exchange.saved_games import load_game, save_game
+from knights_isolation.experiments.exchange.game_files import exported, load_game, save_game
 from knights_isolation.isolation import Board
 from knights_isolation.reports.board.game_exchange import export_line, import_games
 from knights_isolation.reports.board.request_models import ExportQuestion, ImportQuestion, Position, board_of

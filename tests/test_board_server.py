@@ -18,7 +18,7 @@ from cli import main
 from knights_isolation import heuristics, isolation
 from knights_isolation.experiments.exact import labels
 from knights_isolation.experiments.exact.labels import label_run
-from knights_isolation.experiments.exchange.saved_games import append_game
+from knights_isolation.experiments.exchange.game_files import append_game
 from knights_isolation.experiments.positions import move_values, opposing, position_value
 from knights_isolation.experiments.roster import Spec, complete, make_agent, parse_spec
 from knights_isolation.experiments.roster.agent_kinds import KINDS, AgentKind

@@ -18,8 +18,7 @@ from scripted_pool import Script, ScriptedPool
 from test_board_server import distance
 from test_watch import watching
 
-from knights_isolation.experiments.exchange.export_games import exported
-from knights_isolation.experiments.exchange.saved_games import append_game
+from knights_isolation.experiments.exchange.game_files import append_game, exported
 from knights_isolation.experiments.league.entries import Entry, LeagueEntries
 from knights_isolation.experiments.league.league_results import PlayerForfeits, read_results
 from knights_isolation.experiments.league.submission_checks import Check
@@ -38,7 +37,7 @@ from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab.suite_positions import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from knights_isolation.reports.league.league_pages import write_pages
 from knights_isolation.reports.pages.report_page import write_report
-from knights_isolation.reports.replay.replay import replay_of_run, replay_page
+from knights_isolation.reports.replay import replay_of_run, replay_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install -e .[dev]")
 expect = playwright.expect

@@ -280,19 +280,20 @@ def test_what_a_killed_machine_has_left_in_temporary_folders_is_removed_by_the_n
     (left / LOCK).touch()
     os.utime(left, (0, 0))
     monkeypatch.setattr(remote_worker, "_leaving", threading.Event())
-    assert not daemons.serve_worker("127.0.0.1:1", 1, None, lambda line: None)
+    assert not daemons.serve_worker("127.0.0.1:1", 1)
     remote_worker.use(0, lambda line: None)
     assert not left.exists()
 
 
-def test_a_worker_says_that_it_waits_for_its_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_says_that_it_waits_for_its_scheduler(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(daemons, "PATIENCE", 0.5)
     monkeypatch.setattr(daemons, "_CONNECT", 0.1)
     monkeypatch.setattr(daemons, "_stop_signal", asyncio.Event)
     monkeypatch.setattr(remote_worker, "_leaving", threading.Event())
-    said: list[str] = []
-    assert not daemons.serve_worker("127.0.0.1:1", 1, None, said.append)
-    assert said == [
+    assert not daemons.serve_worker("127.0.0.1:1", 1)
+    assert capsys.readouterr().out.splitlines() == [
         "No scheduler at 127.0.0.1:1 yet; waiting up to 0 s for one (Ctrl-C to stop).",
         "No answer from a scheduler at 127.0.0.1:1 within 0 s.",
     ]

@@ -8,8 +8,8 @@ from invented_runs import gauntlet, random_wins
 from played_games import random_record, write_games
 
 from knights_isolation.experiments.exchange import opening_explorer
+from knights_isolation.experiments.exchange.game_files import append_game
 from knights_isolation.experiments.exchange.opening_explorer import explore, read_played
-from knights_isolation.experiments.exchange.saved_games import append_game
 from knights_isolation.experiments.plan.openings import orbit_ids, orbit_ids_by_ply
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.isolation import Board

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games, small_sizes
 
-from knights_isolation.experiments.exchange.saved_games import append_game, load_game, save_game
+from knights_isolation.experiments.exchange.game_files import append_game, load_game, save_game
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.games import human
 from knights_isolation.isolation.games.human import HUMAN, Answer, Seat, play_human, read_answer, why_illegal
@@ -25,7 +25,7 @@ from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.sample_players import open_move_score
 from knights_isolation.isolation.search import SearchResult
-from knights_isolation.reports.replay.replay import describe_end, replay_of_record
+from knights_isolation.reports.replay import describe_end, replay_of_record
 
 
 @dataclass

@@ -56,7 +56,7 @@ def test_the_version_is_that_of_what_is_installed(package: ModuleType) -> None:
 
 def test_a_name_stays_what_it_is_when_the_module_called_like_it_is_imported() -> None:
     code = "from knights_isolation import reports, isolation\n"
-    code += "import knights_isolation.reports.replay.replay, knights_isolation.isolation.search\n"
+    code += "import knights_isolation.reports.replay, knights_isolation.isolation.search\n"
     code += "print(callable(reports.replay_page), callable(isolation.search))"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["True", "True"]

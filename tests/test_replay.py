@@ -3,17 +3,18 @@ import json
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from played_games import NAMES, random_record, write_run
 
-from knights_isolation.experiments.exchange import saved_games
-from knights_isolation.experiments.exchange.find_games import KINDS, find_games, read_game
-from knights_isolation.experiments.exchange.saved_games import append_game, load_game, save_game
+from knights_isolation.experiments.exchange import game_files
+from knights_isolation.experiments.exchange.game_files import append_game, load_game, save_game
+from knights_isolation.experiments.exchange.queries import KINDS, find_games, read_game
 from knights_isolation.experiments.record.log import PER_PLY, read_games
 from knights_isolation.isolation import Board
 from knights_isolation.reports.pages.templates import STYLE
-from knights_isolation.reports.replay.replay import (
+from knights_isolation.reports.replay import (
     as_json,
     bundle,
     describe_end,
@@ -141,7 +142,7 @@ def test_games_are_numbered_on_and_are_pairs_of_their_own(tmp_path):
 def test_unfinished_games_and_games_in_a_tournament_are_not_appended(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="only finished games can be logged"):
         append_game(tmp_path / "log", replace(random_record(1), winner=0), (None, None))
-    monkeypatch.setattr(saved_games, "is_run", lambda path: True)
+    monkeypatch.setattr(game_files, "is_run", lambda path: True)
     with pytest.raises(ValueError, match="is a tournament run"):
         append_game(tmp_path / "log", random_record(1), (None, None))
     assert list(tmp_path.iterdir()) == []
@@ -188,28 +189,32 @@ def test_the_end_says_who_won_and_why(game, end):
 
 def test_a_game_is_found_by_run_and_number_by_file_or_by_moves(run, tmp_path):
     save_game(tmp_path / "game.json", random_record(7))
-    assert find_replay((str(run), "3"), "7x7", "").moves == tuple(read_game(run, 3)["moves"])
-    assert find_replay((str(tmp_path / "game.json"),), "7x7", "").moves == random_record(7).moves
-    assert find_replay((), "7x7", "d3,a2").moves == find_replay((), "7x7", "24 14").moves == (24, 14)
+    moves = tuple(read_game(run, 3)["moves"])
+    assert find_replay(str(run), 3, "7x7", "", Path).moves == moves
+    assert find_replay("3", None, "7x7", "", lambda latest: latest or run).moves == moves
+    assert find_replay(str(tmp_path / "game.json"), None, "7x7", "", Path).moves == random_record(7).moves
+    assert find_replay([24, 14], None, "7x7", "", Path).moves == (24, 14)
+    assert find_replay(random_record(7), None, "7x7", "", Path).moves == random_record(7).moves
+    typed = [find_replay(None, None, "7x7", moves, Path).moves for moves in ("d3,a2", "24 14")]
+    assert typed == [(24, 14), (24, 14)]
 
 
 @pytest.mark.parametrize(
-    ("source", "moves", "complaint"),
+    ("source", "game_id", "moves", "complaint"),
     [
-        ((), "", "no game named"),
-        (("x", "1"), "d3", "choose one source of the game: a run, a file or --moves"),
-        (("RUN",), "", "no game of"),
-        (("RUN", "first"), "", "name its run and number, such as runs/first 12"),
-        (("RUN", "1", "2"), "", "name its run and number, such as runs/first 12"),
-        (("missing.json",), "", "missing.json: No such file"),
-        ((), "d3,d3", "illegal move at ply 2"),
-        ((), "d3,z9", "is not on the 7x7 board"),
+        (None, None, "", "no game named"),
+        ("x", 1, "d3", "choose one source of the game: a run, a file or --moves"),
+        (None, 1, "d3", "choose one source of the game: a run, a file or --moves"),
+        ("RUN", None, "", "no game of"),
+        ("RUN", 99, "", "has no game 99"),
+        ("missing.json", None, "", "missing.json: No such file"),
+        (None, None, "d3,d3", "illegal move at ply 2"),
+        (None, None, "d3,z9", "is not on the 7x7 board"),
     ],
 )
-def test_a_game_that_cannot_be_found_is_refused(run, source, moves, complaint):
-    source = tuple(str(run) if word == "RUN" else word for word in source)
+def test_a_game_that_cannot_be_found_is_refused(run, source, game_id, moves, complaint):
     with pytest.raises(ValueError, match=re.escape(complaint)):
-        find_replay(source, "7x7", moves)
+        find_replay(str(run) if source == "RUN" else source, game_id, "7x7", moves, Path)
 
 
 # In the terminal

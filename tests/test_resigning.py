@@ -5,9 +5,8 @@ import pytest
 from invented_runs import Invented
 from played_games import NAMES, random_record, write_games
 
-from knights_isolation.experiments.exchange.export_games import exported
-from knights_isolation.experiments.exchange.find_games import find_games
-from knights_isolation.experiments.exchange.import_games import import_pgn
+from knights_isolation.experiments.exchange.game_files import exported, import_pgn
+from knights_isolation.experiments.exchange.queries import find_games
 from knights_isolation.experiments.league.league_results import read_results
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
@@ -16,7 +15,7 @@ from knights_isolation.isolation import Board, Limit, play, solve
 from knights_isolation.isolation.editions.third.sample_players import BasePlayer
 from knights_isolation.isolation.players.agents import RandomAgent, is_lost
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.reports.replay.replay import describe_end, replay_of_record
+from knights_isolation.reports.replay import describe_end, replay_of_record
 from knights_isolation.reports.tables.summary import forfeits_section
 from knights_isolation.reports.text.wording import forfeit_sentences
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import SMALL, Here, command, steady
 from cli import main
-from knights_isolation.experiments.exchange.saved_games import save_game
+from knights_isolation.experiments.exchange.game_files import save_game
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record import run_directory
 from knights_isolation.experiments.record.log import append, games_folder, read_part

@@ -52,14 +52,14 @@ def folder() -> Path:
     return temporary_folder("cache").path
 
 
-def file_sizes() -> list[int]:
-    """Bytes of every file in the folder, but of those that other processes take away meanwhile."""
+def described() -> str:
+    """Return the folder, the number of its files and their size, without those that other processes take away."""
     sizes = []
     for path, _, names in os.walk(folder()):
         for name in names:
             with suppress(FileNotFoundError):
                 sizes.append(os.stat(os.path.join(path, name)).st_size)
-    return sizes
+    return f"{folder()}: {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB"
 
 
 def clear() -> None:

@@ -13,6 +13,7 @@ from math import isfinite
 from ..boards.joust_notation import read_move
 from ..editions.classic_board import Board
 from ..players.agents import Agent, Player
+from ..processes.child import claim_stdio
 from ..rules.geometry import format_size, parse_size
 from ..rules.limits import Limit
 from ..rules.seeds import move_seed
@@ -44,6 +45,23 @@ def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: 
                 server.hear(words)
     finally:
         server.close()
+
+
+def serve_stdio(agent: Agent, size: str) -> None:
+    """Serve on standard input and output, where nothing else can write any more.
+
+    Raises:
+        ValueError: there are no boards of this size.
+    """
+    parse_size(size)
+    lines, answers = claim_stdio()
+
+    def say(line: str) -> None:
+        answers.write(f"{line}\n".encode())
+        answers.flush()
+
+    with suppress(BrokenPipeError):
+        serve(agent, (line.decode(errors="replace") for line in lines), say, size)
 
 
 class _Server:

@@ -59,6 +59,14 @@ class Program:
         return {"command": words, "protocol": self.protocol, "options": options}
 
 
+def read_option(text: str) -> tuple[str, str]:
+    """Parse an option, NAME=VALUE."""
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise ValueError(f"option: {text!r}: expected NAME=VALUE, such as Hash=16")
+    return name.strip(), value
+
+
 def _why_not(path: str) -> str:
     if not Path(path).is_file():
         return "is not a program"

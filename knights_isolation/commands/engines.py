@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
-
-from knights_isolation.reports.answers import Result
-from knights_isolation.reports.text.rendering import Section
 
 from ..inputs import Agent, Size, agent_spec
 from ..parameters import About, command
@@ -16,6 +11,7 @@ from ..surface import tell
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.checks.engine_checks import EngineCheckResult
+    from knights_isolation.reports.answers import Result
 
 
 @command()
@@ -35,30 +31,17 @@ def engine(
     Examples:
         isolation engine ID:territory
         isolation engine ID:territory@nodes=2000 --board 9x11
-
-    Raises:
-        ValueError: the agent or a board is invalid.
     """
     from knights_isolation.experiments.roster import parse_agent
-    from knights_isolation.isolation.engines.engine_server import serve
+    from knights_isolation.isolation.engines.engine_server import serve_stdio
     from knights_isolation.isolation.engines.protocol import variants_text
-    from knights_isolation.isolation.processes.child import claim_stdio
     from knights_isolation.isolation.rules.geometry import parse_size
 
     if variants:
         return "\n".join(variants_text(parse_size(size)) for size in variants.split(",")).rstrip("\n")
     if spec is None:
         raise ValueError("spec: name the agent that plays, such as ID:territory")
-    agent = parse_agent(agent_spec(spec))
-    parse_size(board)
-    lines, answers = claim_stdio()
-
-    def say(line: str) -> None:
-        answers.write(f"{line}\n".encode())
-        answers.flush()
-
-    with suppress(BrokenPipeError):
-        serve(agent, (line.decode(errors="replace") for line in lines), say, board)
+    serve_stdio(parse_agent(agent_spec(spec)), board)
     return ""
 
 
@@ -77,42 +60,8 @@ def check_engine(
     Examples:
         isolation test-engine ./my_engine
         isolation test-engine --protocol uci fairy-stockfish
-
-    Raises:
-        ValueError: there is no such program, or an option has no value.
     """
-    from knights_isolation.isolation.checks.engine_checks import check_engine as checks
-    from knights_isolation.isolation.engines.program import Program
+    from knights_isolation.isolation.engines.program import Program, read_option
+    from knights_isolation.reports.studies.engine_checks import checked_engine
 
-    program = Program(command, protocol or "", tuple(map(_named, option)))
-    program.find()
-    findings = []
-    for finding in checks(program):
-        findings.append(finding)
-        tell(_step_text(finding))
-    failed = [finding for finding in findings if not finding.passed]
-    lines = [f"{len(findings) - len(failed)} of {len(findings)} steps passed."]
-    is_usable = not any(step.is_needed for step in failed)
-    if failed and is_usable:
-        lines.append("It can play here; the failed steps matter only to other programs.")
-    section = Section("steps", f"Checks of {' '.join(command)}", tuple(map(asdict, findings)))
-    return Result(findings, (section,), text="\n".join(lines), passes=is_usable)
-
-
-def _named(text: str) -> tuple[str, str]:
-    """Parse an option of an engine as name and value."""
-    name, equals, value = text.partition("=")
-    if not (name.strip() and equals):
-        raise ValueError(f"option: {text!r}: expected NAME=VALUE, such as Hash=16")
-    return name.strip(), value
-
-
-def _step_text(finding: EngineCheckResult) -> str:
-    """Describe a step in one line; a failed one with what was sent, expected and seen."""
-    if finding.passed or not finding.sent:
-        return f"{'ok     ' if finding.passed else 'untried'} {finding.step}"
-    word = "FAILED " if finding.is_needed else "lacking"
-    return (
-        f"{word} {finding.step}\n        sent      {finding.sent}\n        expected  {finding.expected}\n"
-        f"        seen      {finding.seen}"
-    )
+    return checked_engine(Program(command, protocol or "", tuple(map(read_option, option))), tell)

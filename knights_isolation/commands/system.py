@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from knights_isolation.reports.answers import Result
 from knights_isolation.reports.text.rendering import Section
@@ -13,10 +13,9 @@ from knights_isolation.reports.text.rendering import Section
 from ..inputs import Count, Jobs, NewFile, Position
 from ..parameters import About, command
 
-if TYPE_CHECKING:
-    from knights_isolation.experiments.play.cluster.daemons import Certificates
-
-Pem = Annotated[str | Path, About(metavar="FILE")]
+Authority = Annotated[str | Path, About(help="TLS: CA certificate (PEM).", metavar="FILE")]
+Certificate = Annotated[str | Path, About(help="TLS: certificate of this machine (PEM).", metavar="FILE")]
+Key = Annotated[str | Path, About(help="TLS: private key (PEM).", metavar="FILE")]
 
 
 @command("rows")
@@ -29,9 +28,6 @@ def perft(position: Position, depth: Annotated[Count, About(low=1, place="option
     Examples:
         isolation system perft
         isolation system perft --board 6x6 --depth 4
-
-    Raises:
-        ValueError: the position is invalid.
     """
     from knights_isolation.isolation import perft as count
 
@@ -65,26 +61,19 @@ def cache(action: Literal["warm"] | None = None, *, clear: bool = False) -> str:
         isolation system cache warm
         isolation system cache --clear
     """
+    import knights_isolation as ki
+    from knights_isolation.isolation import Board
     from knights_isolation.isolation.compiling import code_cache
 
     if action:
-        _warm()
-    sizes = code_cache.file_sizes()
-    line = f"{code_cache.folder()}: {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB"
+        with TemporaryDirectory() as folder, chdir(folder):  # where run and log of tries are written
+            ki.tournament(pairs=1)
+            ki.screen("ID:territory", sample=10)
+            ki.solve(Board.from_moves([24, 14]))
+    line = code_cache.described()
     if clear:
         code_cache.clear()
     return f"{line}\nCleared." if clear else line
-
-
-def _warm() -> None:
-    """Compile what the default board needs: a tournament, a screening and a solution, played small and thrown away."""
-    import knights_isolation as ki
-    from knights_isolation.isolation import Board
-
-    with TemporaryDirectory() as folder, chdir(folder):  # where run and log of tries are written
-        ki.tournament(pairs=1)
-        ki.screen("ID:territory", sample=10)
-        ki.solve(Board.from_moves([24, 14]))
 
 
 @command()
@@ -107,9 +96,9 @@ def cluster_start(
     host: str = "127.0.0.1",
     port: Annotated[int, About(low=0, high=65535)] = 8786,
     scheduler_file: NewFile | None = None,
-    tls_ca_file: Pem | None = None,
-    tls_cert: Pem | None = None,
-    tls_key: Pem | None = None,
+    tls_ca_file: Authority | None = None,
+    tls_cert: Certificate | None = None,
+    tls_key: Key | None = None,
 ) -> None:
     """Start the cluster scheduler; see docs/how-to/several-machines.md.
 
@@ -117,21 +106,14 @@ def cluster_start(
         host: address that other machines connect to.
         port: port to listen on; 0: any free one.
         scheduler_file: write the address to this file for the other machines.
-        tls_ca_file: TLS: CA certificate (PEM).
-        tls_cert: TLS: certificate of this machine (PEM).
-        tls_key: TLS: private key (PEM).
 
     Examples:
         isolation cluster start
         isolation cluster start --port 8786
-
-    Raises:
-        ValueError: a file of TLS is missing.
     """
     from knights_isolation.experiments.play.cluster.daemons import serve_scheduler
 
-    file = Path(scheduler_file) if scheduler_file else None
-    serve_scheduler(host, port, file, _certificates(tls_ca_file, tls_cert, tls_key), _say)
+    serve_scheduler(host, port, Path(scheduler_file) if scheduler_file else None, tls_ca_file, tls_cert, tls_key)
 
 
 @command()
@@ -139,42 +121,16 @@ def cluster_join(
     cluster: Annotated[str, About(metavar="ADDRESS|FILE")],
     *,
     jobs: Jobs = 0,
-    tls_ca_file: Pem | None = None,
-    tls_cert: Pem | None = None,
-    tls_key: Pem | None = None,
+    tls_ca_file: Authority | None = None,
+    tls_cert: Certificate | None = None,
+    tls_key: Key | None = None,
 ) -> Result[None]:
     """Run a cluster worker for the scheduler at an ADDRESS, or in a scheduler FILE, until Ctrl-C.
-
-    Args:
-        tls_ca_file: TLS: CA certificate (PEM).
-        tls_cert: TLS: certificate of this machine (PEM).
-        tls_key: TLS: private key (PEM).
 
     Examples:
         isolation cluster join scheduler.json
         isolation cluster join tcp://lab1:8786 --jobs 4
-
-    Raises:
-        ValueError: a file of TLS is missing.
     """
     from knights_isolation.experiments.play.cluster.daemons import serve_worker
 
-    has_served = serve_worker(cluster, jobs, _certificates(tls_ca_file, tls_cert, tls_key), _say)
-    return Result(None, (), passes=has_served)
-
-
-def _certificates(*files: str | Path | None) -> Certificates | None:
-    """Return the three files that TLS needs, or None if none is given."""
-    from knights_isolation.experiments.play.cluster.daemons import Certificates
-
-    given = [Path(file) for file in files if file]
-    for file in given:
-        if not file.is_file():
-            raise ValueError(f"{file}: no such file")
-    if len(given) in (1, 2):
-        raise ValueError("TLS needs --tls-ca-file, --tls-cert and --tls-key together")
-    return Certificates(*given) if given else None
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)
+    return Result(None, (), passes=serve_worker(cluster, jobs, tls_ca_file, tls_cert, tls_key))

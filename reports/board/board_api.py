@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.exchange.find_games import KINDS
+from knights_isolation.experiments.exchange.queries import KINDS
 
 from . import handlers
 from . import request_models as asked

@@ -15,10 +15,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from knights_isolation.experiments.exchange.export_games import csv_head, export_row
-from knights_isolation.experiments.exchange.find_games import read_game
-from knights_isolation.experiments.exchange.import_games import end_of, ply_of
-from knights_isolation.experiments.exchange.saved_games import facts_of, row_of
+from knights_isolation.experiments.exchange.game_files import csv_head, end_of, export_row, facts_of, ply_of, row_of
+from knights_isolation.experiments.exchange.queries import read_game
 from knights_isolation.experiments.record.log import SCHEMA
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
@@ -28,7 +26,7 @@ from knights_isolation.isolation.rules.notation import format_moves, parse_moves
 from knights_isolation.isolation.rules.outcome import Reason
 
 from ..pages.board_images import write_gif, write_png
-from ..replay.replay import Replay, as_json, captions_of, replay_of_row, replay_of_run, replay_page
+from ..replay import Replay, as_json, captions_of, replay_of_row, replay_of_run, replay_page
 from .request_models import Cell, ExportQuestion, ImportQuestion, Position, as_position, board_of, parse
 from .resources import Resources, number_of, run_of
 

@@ -17,7 +17,7 @@ from knights_isolation.isolation.players.agents import choose_once
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
-from ..replay.replay import json_score
+from ..replay import json_score
 from . import request_models as asked
 from .resources import Resources, run_of
 

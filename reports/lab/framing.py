@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 
 from ..league.league_pages import SCRIPTS
 from ..pages.templates import page_template, policy_of, script_of
-from ..replay.replay import bundle
+from ..replay import bundle
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="[^"]*">\n')
 _SHOWN = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

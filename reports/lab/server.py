@@ -24,6 +24,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from knights_isolation.experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
+from knights_isolation.experiments.play.pools.interrupts import until_interrupted
 from knights_isolation.isolation.exact.solved_tables import covered_sizes
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.rules.geometry import parse_size
@@ -128,17 +129,15 @@ class LabServer(uvicorn.Server):
         return Guarded(app, port, self.secret)
 
 
-def serve(
-    shelf: Resources, port: int, announce: Callable[[str], None], path: str = "/", open_browser: bool = True
-) -> None:
-    """Serve the lab until Ctrl-C; port 0 takes any free one. `announce` is called with the address of the page `path`.
+def serve(shelf: Resources, port: int, name: str, path: str, open_browser: bool) -> None:
+    """Serve the lab until Ctrl-C; port 0 takes any free one. The address of the page `path` is printed as of `name`.
 
     Raises:
         ValueError: the port is taken.
     """
-    with listen(port) as listener:
-        free = listener.getsockname()[1]
-        server = LabServer(shelf, free)
+    with until_interrupted(), listen(port) as listener:
+        server = LabServer(shelf, listener.getsockname()[1])
+        announce = partial(print, f"{name}:", end=" (Ctrl-C to stop)\n", flush=True)
         _show(server.address(path), announce, open_browser)
         server.run(sockets=[listener])
 

@@ -20,7 +20,7 @@ from knights_isolation.isolation.rules.notation import parse_moves
 from ..board.handlers import SOLVING_MS
 from ..board.request_models import AddressModel, Name, StrictModel
 from ..board.resources import Resources
-from ..replay.replay import json_score
+from ..replay import json_score
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.suite import Suite

@@ -28,7 +28,7 @@ from ..charts.chart import Cell, Grid, strength
 from ..charts.grids import UNRANKED
 from ..charts.interval_charts import ladder
 from ..pages.templates import data_url, page_with_script
-from ..replay.replay import Replay, bundle, describe_end, embedded
+from ..replay import Replay, bundle, describe_end, embedded
 from ..tables.ratings import highest, rating_notes, rating_rows
 from ..tables.summary import of_runs
 from ..text.cell_values import Elo, Estimate, Share, pluralise

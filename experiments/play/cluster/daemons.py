@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,47 +34,48 @@ _CONNECT = 10.0
 _LONGEST_SILENCE = "60s"
 """Timeout after which the scheduler gives up a silent machine."""
 
-Say = Callable[[str], None]
+Certificates = Sequence[str]
+"""Files for TLS, in PEM format: certificate of the authority, own certificate, and own key; none without TLS."""
+_say = partial(print, flush=True)
 
 
-@dataclass(frozen=True)
-class Certificates:
-    """Files for TLS, in PEM format: certificate of the authority, own certificate, and own key."""
-
-    authority: Path
-    own: Path
-    key: Path
-
-
-def serve_scheduler(
-    host: str, port: int, scheduler_file: Path | None, certificates: Certificates | None, say: Say
-) -> None:
-    """Run the scheduler until Ctrl-C or SIGTERM."""
+def serve_scheduler(host: str, port: int, scheduler_file: Path | None, *certificates: str | Path | None) -> None:
+    """Run the scheduler until Ctrl-C or SIGTERM, with TLS if its `certificates` are given."""
+    given = _checked(certificates)
     check_installed()
-    asyncio.run(_be_scheduler(host, port, scheduler_file, certificates, say))
+    asyncio.run(_be_scheduler(host, port, scheduler_file, given))
 
 
-def serve_worker(cluster: str, jobs: int, certificates: Certificates | None, say: Say) -> bool:
+def serve_worker(cluster: str, jobs: int, *certificates: str | Path | None) -> bool:
     """Play for a scheduler until Ctrl-C or SIGTERM; return whether it was stopped by one of these.
 
-    `cluster` is the scheduler's address or file.
-
-    Waits for a scheduler that has not started yet or has gone.
+    `cluster` is the scheduler's address or file. Waits for a scheduler that has not started yet or has gone.
     """
+    given = _checked(certificates)
     check_installed()
     try:
-        remote_worker.use(check_jobs(jobs) or joblib.cpu_count(), say)
+        remote_worker.use(check_jobs(jobs) or joblib.cpu_count(), _say)
     except ValueError as error:
         raise ValueError(f"{jobs} jobs: {error}") from None
     if not is_file(cluster):
         scheduler_address(cluster)
     try:
-        return asyncio.run(_be_worker(cluster, certificates, say))
+        return asyncio.run(_be_worker(cluster, given))
     finally:
         remote_worker.end()
 
 
-async def _be_scheduler(host: str, port: int, file: Path | None, certificates: Certificates | None, say: Say) -> None:
+def _checked(certificates: Sequence[str | Path | None]) -> Certificates:
+    given = [str(file) for file in certificates if file]
+    for file in given:
+        if not Path(file).is_file():
+            raise ValueError(f"{file}: no such file")
+    if len(given) in (1, 2):
+        raise ValueError("TLS needs --tls-ca-file, --tls-cert and --tls-key together")
+    return given
+
+
+async def _be_scheduler(host: str, port: int, file: Path | None, certificates: Certificates) -> None:
     from distributed import Scheduler
 
     _configure_dask()
@@ -93,9 +94,9 @@ async def _be_scheduler(host: str, port: int, file: Path | None, certificates: C
         raise ValueError(f"cannot start a scheduler at {host}, port {port}: {_root(error)}") from None
     try:
         joining = command("cluster", "join", file or scheduler.address)
-        say(f"Scheduler: {scheduler.address}. Start on each machine: {joining}")
+        _say(f"Scheduler: {scheduler.address}. Start on each machine: {joining}")
         if warning := exposure(scheduler.address):
-            say(f"Note: {warning}")
+            _say(f"Note: {warning}")
         await stopped.wait()
     finally:
         await scheduler.close()
@@ -103,27 +104,25 @@ async def _be_scheduler(host: str, port: int, file: Path | None, certificates: C
             file.unlink(missing_ok=True)
 
 
-async def _be_worker(cluster: str, certificates: Certificates | None, say: Say) -> bool:
+async def _be_worker(cluster: str, certificates: Certificates) -> bool:
     _configure_dask()
     stopped = _stop_signal()
     since = time.monotonic()
     folder, has_said = temporary_folder("machine").path, False
     while not stopped.is_set() and time.monotonic() - since < PATIENCE:
         address = read_when_there(expand_path(cluster)) if is_file(cluster) else scheduler_address(cluster)
-        if address and await _play_for(address, folder, certificates, stopped, say):
+        if address and await _play_for(address, folder, certificates, stopped):
             since, has_said = time.monotonic(), True
         elif not has_said:
-            say(f"No scheduler at {cluster} yet; waiting up to {PATIENCE:.0f} s for one (Ctrl-C to stop).")
+            _say(f"No scheduler at {cluster} yet; waiting up to {PATIENCE:.0f} s for one (Ctrl-C to stop).")
             has_said = True
         await _first(stopped.wait(), asyncio.sleep(_LOOK_EVERY))
     if not stopped.is_set():
-        say(f"No answer from a scheduler at {cluster} within {PATIENCE:.0f} s.")
+        _say(f"No answer from a scheduler at {cluster} within {PATIENCE:.0f} s.")
     return stopped.is_set()
 
 
-async def _play_for(
-    address: str, folder: Path, certificates: Certificates | None, stopped: asyncio.Event, say: Say
-) -> bool:
+async def _play_for(address: str, folder: Path, certificates: Certificates, stopped: asyncio.Event) -> bool:
     """Play until the scheduler goes or this process is stopped; return whether the scheduler was reached at all."""
     from distributed import Worker
 
@@ -139,11 +138,11 @@ async def _play_for(
         )
     except (OSError, TimeoutError, RuntimeError):
         return False
-    say(f"Playing for {address}, {remote_worker.jobs()} games at a time (Ctrl-C to stop).")
+    _say(f"Playing for {address}, {remote_worker.jobs()} games at a time (Ctrl-C to stop).")
     try:
         await _first(worker.finished(), stopped.wait())
         if not stopped.is_set():
-            say(f"Lost the scheduler at {address}; waiting for another one there.")
+            _say(f"Lost the scheduler at {address}; waiting for another one there.")
     finally:
         if stopped.is_set():
             remote_worker.leave()
@@ -172,13 +171,11 @@ def _configure_dask() -> None:
     dask.config.set({"distributed.scheduler.worker-ttl": _LONGEST_SILENCE, "distributed.worker.profile.enabled": False})
 
 
-def _security(certificates: Certificates | None, role: str) -> Security:
+def _security(certificates: Certificates, role: str) -> Security:
     from distributed import Security
 
-    if certificates is None:
-        return Security()
-    own = {f"tls_{role}_cert": str(certificates.own), f"tls_{role}_key": str(certificates.key)}
-    return Security(tls_ca_file=str(certificates.authority), require_encryption=True, **own)
+    names = ("tls_ca_file", f"tls_{role}_cert", f"tls_{role}_key")
+    return Security(require_encryption=bool(certificates) or None, **dict(zip(names, certificates, strict=False)))
 
 
 def _root(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Replays: a game from a log or from moves, stepped through in the terminal, or as one self-contained page."""
+"""Lists of games, positions, and replays of a log or of moves, stepped through in the terminal or on a page."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite, isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from markupsafe import Markup, escape
 
 from knights_isolation.experiments.exact import labels
-from knights_isolation.experiments.exchange.find_games import read_game
-from knights_isolation.experiments.exchange.saved_games import load_game
+from knights_isolation.experiments.exchange.game_files import load_game
+from knights_isolation.experiments.exchange.queries import Kind, find_games, read_game, with_mistakes
 from knights_isolation.experiments.plan.agent_facts import read_facts
-from knights_isolation.isolation.boards.drawing import format_value, standing, to_text
+from knights_isolation.isolation.boards.drawing import format_value, standing, to_svg, to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.transcript import board_after
@@ -26,8 +27,13 @@ from knights_isolation.isolation.rules.notation import cell_name, format_moves
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.suggestions import advice, command
 
-from ..pages.templates import page_with_script
-from ..text.cell_values import HeuristicValue, Milliseconds
+from .answers import Result
+from .pages.templates import page_with_script
+from .text.cell_values import HeuristicValue, Identifier, Milliseconds
+from .text.rendering import Section, render_rows, terminal_width, without_room, wrapped
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # description of how the loser lost, if it still had a move
 _DID = {
@@ -99,7 +105,7 @@ def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] 
     Raises:
         ValueError: the row's settings of a player are invalid.
     """
-    is_share = (_plays_by_simulation(row["settings_1"]), _plays_by_simulation(row["settings_2"]))
+    is_share = tuple(read_facts(row[settings]).method == "mcts" for settings in ("settings_1", "settings_2"))
     return _replay(title, format_size(row["rows"], row["columns"]), row, is_share=is_share, mistakes=mistakes)
 
 
@@ -227,34 +233,40 @@ def json_score(score: float) -> float | str | None:
     return None if isnan(score) else "win" if score > 0 else "loss"
 
 
-def _plays_by_simulation(settings: str) -> bool:
-    return read_facts(settings).method == "mcts"
+def find_replay(source: Any, game_id: int | None, size: str, moves: str, run_path: Callable[[Any], Path]) -> Replay:
+    """Find a game.
 
-
-def find_replay(source: Sequence[str], size: str, moves: str) -> Replay:
-    """Find the game of a run and an id, of a saved file, or, without either, of a list of moves.
+    Args:
+        source: a run; a file of a saved game; a game that has been played; the cells played; or the number of a game
+            of the latest run.
+        game_id: which game of the run, by default the latest one.
+        size: the board of `moves` and of cells.
+        moves: the moves of the game, if nothing else is given.
+        run_path: returns the directory of a run, of None that of the latest one.
 
     Raises:
-        ValueError: the source is none of these, or there is no such game.
+        ValueError: there is no such game, or a move is illegal.
     """
-    if source and moves:
+    if moves and (source is not None or game_id is not None):
         raise ValueError("choose one source of the game: a run, a file or --moves")
-    match list(source):
-        case []:
-            if not moves:
-                raise ValueError(
-                    "no game named: use isolation replay RUN GAME_ID, isolation replay FILE, or --moves d3,a2"
-                )
-            return replay_of_moves(board_after(moves, size).history, size)
-        case [file] if not Path(file).is_dir():
-            return replay_of_record(Path(file).name, load_game(file))
-        case [run]:
-            listing = advice(command("games", run), f"ki.games({run!r})")
-            raise ValueError(f"no game of {run} named: list them with {listing}")
-        case [run, number] if re.fullmatch(r"\d+|\d{1,3}(,\d{3})+", number, re.ASCII):
-            return replay_of_run(run, int(number.replace(",", "")))
-        case _:
-            raise ValueError(f"not a game: {' '.join(source)!r}; name its run and number, such as runs/first 12")
+    if isinstance(source, GameRecord):
+        return replay_of_record("A game", source)
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        return replay_of_moves(source, size)
+    number = source.replace(",", "") if isinstance(source, str) and game_id is None else ""
+    if number.isdecimal() and not Path(source).exists():
+        source, game_id = None, int(number)
+    if game_id is not None:
+        return replay_of_run(run_path(source), game_id)
+    if source is not None:
+        path = Path(source) if isinstance(source, str | Path) else run_path(source)
+        if not path.is_dir():
+            return replay_of_record(path.name, load_game(path))
+        listing = advice(command("games", path), f"ki.games({str(path)!r})")
+        raise ValueError(f"no game of {path} named: list them with {listing}")
+    if not moves:
+        raise ValueError("no game named: use isolation replay RUN GAME_ID, isolation replay FILE, or --moves d3,a2")
+    return replay_of_moves(board_after(moves, size).history, size)
 
 
 KEYS = "→ or Enter next, ← back, Home or f first, End or l last, q quit"
@@ -300,7 +312,7 @@ def step_through(replay: Replay, ascii_only: bool = False, read_key: Callable[[]
             return
 
 
-_STATIC = Path(__file__).parents[1] / "board" / "static"
+_STATIC = Path(__file__).parent / "board" / "static"
 _MODULES = ("game.js", "board.js", "chart.js", "replay.js")
 
 
@@ -347,3 +359,47 @@ def _facts(replay: Replay) -> list[tuple[str, str]]:
         ("Moves", format_moves(replay.moves, replay.columns).replace(",", ", ")),
     ]
     return facts if not replay.opening else [*facts, ("Opening", f"{replay.opening} plies")]
+
+
+def replayed(
+    game: Replay, ascii_only: bool, gif: str | Path | None, pace: float, html: str | Path | None
+) -> Result[Replay]:
+    """Return a game to step through, or write it as a GIF of `pace` seconds per ply and as a page."""
+    if gif:
+        from .pages.board_images import write_gif
+
+        write_gif(Path(gif), game.moves, game.size, captions_of(game), game.agents, pace)
+    if html:
+        Path(html).write_text(replay_page(game), encoding="utf-8")
+    rows, end = tuple(ply_rows(game)), describe_end(game)
+    written = [f"Wrote {file}" for file in (gif, html) if file]
+    text = "\n".join(written or [render_rows(rows, "table", game.title), end])
+    step = None if written else partial(step_through, game, ascii_only)
+    section = Section("plies", game.title, rows, (end,))
+    return Result(game, (section,), card=partial(replay_frame, game), text=text, step=step)
+
+
+def games_found(run: Path, kind: Kind, where: str, limit: int | None) -> Result[DataFrame]:
+    """Return the games of a kind that meet a condition, of which at most `limit` are shown; see `find_games`."""
+    found = find_games(run, kind, where)
+    rows = with_mistakes(run, found[:limit], ("game_id", "agent_1", "agent_2", "won_by", "plies", "reason", "detail"))
+    shown = tuple({**row, "game_id": Identifier(row["game_id"])} for row in rows)
+    title = f"{len(rows):,} of {len(found):,} games." if len(found) else "No matching games."
+    apart = ["detail"] if kind == "forfeits" and "detail" in without_room(shown) else []
+    lines = [*(f"Game {row['game_id']}: {row['detail']}" for row in shown if apart), title]
+    if rows and "mistakes" not in rows[0]:
+        lines.append(f"To see mistakes in won games, run {command('perfect', 'label', run)}.")
+    visible = [{key: row[key] for key in row if key not in apart} for row in shown]
+    text = f"{render_rows(visible, 'table', keep=('won_by',))}\n" + wrapped("\n".join(lines), terminal_width())
+    return Result(found, (Section("games", title, shown, keep=("won_by",)),), text=text)
+
+
+def position_shown(board: Board, ascii_only: bool, svg: str | Path | None, png: str | Path | None) -> str:
+    """Return a position as text, or write its picture into files and return their names."""
+    if svg:
+        Path(svg).write_text(to_svg(board), encoding="utf-8")
+    if png:
+        from .pages.board_images import write_png
+
+        write_png(Path(png), board)
+    return "\n".join(f"Wrote {path}" for path in (svg, png) if path) or to_text(board, ascii_only)

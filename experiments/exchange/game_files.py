@@ -1,0 +1,387 @@
+"""Games as files: export of runs as PGN, CSV or JSON lines, import of PGN, and single games, saved, logged and played.
+
+For damaged runs and foreign games see `check_log` and `log`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.files.atomic_write import make_folder, write_new
+from knights_isolation.isolation.games.game_batch import GameBatch
+from knights_isolation.isolation.games.human import HUMAN, Seat, play_human
+from knights_isolation.isolation.games.match import GameRecord
+from knights_isolation.isolation.games.pgn import PgnGame, read_pgn, write_pgn
+from knights_isolation.isolation.players.agents import Agent
+from knights_isolation.isolation.rules.geometry import format_size, parse_size
+from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
+from knights_isolation.isolation.suggestions import command, file_meant
+
+from ..plan.agent_facts import IMPORTED
+from ..plan.config import load_config
+from ..plan.openings import colour_roles, opening_ids, orbit_ids, padded
+from ..plan.schedule import Match, Schedule
+from ..record import log, run_directory
+from ..record.checked_lines import read_json, write_json
+from ..record.finished_games import FinishedGames
+from ..record.log import COLOURS, PER_PLY, SCHEMA, games_folder
+from ..record.log_validation import check_log
+from ..record.run_directory import check_run, is_run
+from ..roster import parse_agent
+from .queries import connect_runs
+
+Kind = Literal["pgn", "csv", "jsonl"]
+_LISTS = ("opening", *PER_PLY)
+_COMMENT = re.compile(r"(?:([+-]?(?:\d+(?:\.\d+)?|inf))/(\d{1,4}))?\s*(?:(\d+(?:\.\d+)?)s)?.*")
+_TERMINATIONS = {"time forfeit": Reason.TIMEOUT, "rules infraction": Reason.ILLEGAL_MOVE}
+"""Reasons by their names in other programs."""
+_OTHERWISE = "the result contradicts its last position"
+
+
+def export_run(run: Path, kind: Kind | Literal["duckdb"], file: Path | None) -> Iterator[str]:
+    """Write the games of a run into a new file, or, without one, return them as pieces of text; see `exported`.
+
+    Raises:
+        ValueError: the file exists, or a database has none.
+    """
+    if kind == "duckdb":
+        if file is None:
+            raise ValueError("--to duckdb needs --out FILE")
+        connect_runs([run], file).close()
+        return iter(())
+    pieces = exported(run, kind)
+    if file is None:
+        return pieces
+    first = next(pieces, "")  # errors in the pieces occur before the file is created
+    write_new(file, chain([first], pieces))
+    return iter(())
+
+
+def exported(run: str | Path, kind: Kind) -> Iterator[str]:
+    """Yield the games of a run as pieces of text, in log order, one part of the log at a time."""
+    path = Path(run)
+    check_log(check_run(path))
+    if kind == "csv":
+        yield csv_head()
+    for file in log.live_files(games_folder(path)):
+        for row in log.read_part(file).sort_by("game_id").to_pylist():
+            yield export_row(row, kind, path.resolve().name)
+
+
+def csv_head() -> str:
+    """Return the header line of CSV."""
+    return _csv_line(SCHEMA.names)
+
+
+def export_row(row: Mapping[str, Any], kind: Kind, event: str) -> str:
+    """Format a row of the log in one of the formats; as CSV one line without the header."""
+    if kind == "pgn":
+        return _as_pgn(row, event)
+    if kind == "csv":
+        return _csv_line([_as_cell(name, row[name]) for name in SCHEMA.names])
+    return json.dumps({name: _plain(row[name]) for name in SCHEMA.names}, ensure_ascii=False) + "\n"
+
+
+def _as_pgn(row: Mapping[str, Any], event: str) -> str:
+    tags = {
+        "Event": event,
+        "Site": "?",
+        "Date": row["started_at"].strftime("%Y.%m.%d"),
+        "Round": f"{row['pair_id'] + 1}.{row['game_id'] % 2 + 1}",
+        "White": row["agent_1"],
+        "Black": row["agent_2"],
+        "GameId": str(row["game_id"]),
+        "OpeningPlies": str(len(row["opening"])),
+        "PlyCount": str(row["plies"]),
+        "Termination": row["reason"],
+        **({"Detail": row["detail"]} if row["detail"] else {}),
+    }
+    comments = [
+        _comment(*ply) if ply_index >= len(row["opening"]) else ""
+        for ply_index, ply in enumerate(zip(row["score"], row["depth"], row["time_us"], strict=True))
+    ]
+    size = format_size(row["rows"], row["columns"])
+    return write_pgn(tags, size, tuple(row["moves"]), tuple(comments), row["winner"]) + "\n"
+
+
+def _comment(score: float, depth: int, time_us: int) -> str:
+    """Format score, depth and seconds of a move like match runners do: `+1.50/6 0.012s`."""
+    search = "" if math.isnan(score) else f"{score:+.2f}/{depth} "
+    return f"{search}{time_us / 1e6:.3f}s"
+
+
+def _as_cell(name: str, value: Any) -> str:
+    if name in _LISTS:
+        return " ".join(str(int(element)) if isinstance(element, bool) else str(element) for element in value)
+    return value.isoformat() if name == "started_at" else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Convert a value to JSON: NaN becomes null, infinite scores become words, which `float` reads back."""
+    if isinstance(value, list | tuple):
+        return [_plain(element) for element in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def _csv_line(values: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(values)
+    return text.getvalue()
+
+
+class Imported(NamedTuple):
+    """Result of an import: the number of games in the run, and notes about the skipped ones."""
+
+    games: int
+    notes: tuple[str, ...]
+
+
+def import_pgn(file: Path, run: Path) -> Imported:
+    """Import the games of a file as a run: a round-robin of all players in it.
+
+    Two games of the same players from the same opening with sides swapped form a pair. If there are several, the first
+    games on either side form one pair, the second ones another, and so on. Games without a result are skipped, and so
+    are games that duplicate, move for move, another of the same players on the same sides.
+
+    Raises:
+        ValueError: the file cannot be read, its games are of several boards or of one player, none has a result, or the
+            run's path already exists.
+    """
+    if is_run(run):
+        raise ValueError(f"{run} already holds a run: choose another --out")
+    games = read_pgn(file)
+    sizes = sorted({game.size for game in games})
+    if len(sizes) > 1:
+        raise ValueError(f"{file}: games on several boards ({' and '.join(sizes)}); a run has one board")
+    decided = [game for game in games if game.winner]
+    if not decided:
+        raise ValueError(f"{file}: none of its games has a result")
+    different: dict[tuple[tuple[str, str], tuple[int, ...]], PgnGame] = {}
+    for game in decided:
+        different.setdefault((_players(game, file), game.cells), game)
+    schedule, chosen = _scheduled([*different.values()], file)
+    ids = np.array(sorted(chosen), np.int64)
+    kept = [chosen[game_id] for game_id in ids.tolist()]
+    played = FinishedGames(ids, _columns(kept), np.full(len(ids), int(time.time() * 1e6)))
+    counts = {
+        "games skipped: {:,}; no result": len(games) - len(decided),
+        "games skipped: {:,}; duplicates of other games": len(decided) - len(kept),
+        "games whose result contradicts their last position: {:,}; the result of the file counts": (
+            played.games.detail.count(_OTHERWISE)
+        ),
+    }
+    notes = tuple(note.format(count) for note, count in counts.items() if count)
+    notes = ("imported: the settings of the players are unknown", *notes)
+    _write(run, schedule, played, notes)
+    return Imported(len(kept), notes)
+
+
+def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int, PgnGame]]:
+    size = games[0].size
+    names = tuple(dict.fromkeys(name for game in games for name in _players(game, file)))
+    keys = opening_ids(padded([game.opening for game in games]), size).tolist()
+    matches: dict[tuple[str, str], dict[tuple[int, int], tuple[int, ...]]] = {}
+    seen: Counter[tuple[tuple[str, str], int]] = Counter()
+    slots = []
+    for game, key in zip(games, keys, strict=True):
+        sides = _players(game, file)
+        pair = sides if names.index(sides[0]) < names.index(sides[1]) else sides[::-1]
+        slot = key, seen[sides, key]
+        seen[sides, key] += 1
+        slots.append((pair, slot, int(sides != pair)))
+        matches.setdefault(pair, {}).setdefault(slot, game.opening)
+    planned, cells = [], list[tuple[int, ...]]()
+    for (first, second), openings in matches.items():
+        planned.append(Match(names.index(first), names.index(second), len(cells), len(openings), 0))
+        cells += openings.values()
+    schedule = Schedule(size, 1, names, tuple(planned), padded(cells))
+    match_index = {pair: index for index, pair in enumerate(matches)}
+    rounds = {pair: {slot: index for index, slot in enumerate(openings)} for pair, openings in matches.items()}
+    ids = [(rounds[pair][slot] * len(matches) + match_index[pair]) * 2 + side for pair, slot, side in slots]
+    return schedule, dict(zip(ids, games, strict=True))
+
+
+def _players(game: PgnGame, file: Path) -> tuple[str, str]:
+    white, black = (game.tags.get(name, "").strip() for name in ("White", "Black"))
+    if not white or not black or white == black:
+        raise ValueError(f"{file}:{game.line}: a game needs two different players, White and Black")
+    return white, black
+
+
+def _columns(games: Sequence[PgnGame]) -> GameBatch:
+    ends = [end_of(game) for game in games]
+    plies = [ply_of(comment) for game in games for comment in game.comments]
+    score, depth, time_us = zip(*plies, strict=True) if plies else ((), (), ())
+    count = len(plies)
+    return GameBatch(
+        winner=np.array([game.winner for game in games], np.int8),
+        reason=np.array([int(reason) for reason, _ in ends], np.int8),
+        detail=[detail for _, detail in ends],
+        offsets=np.append(0, np.cumsum([len(game.cells) for game in games])).astype(np.int64),
+        moves=np.array([cell for game in games for cell in game.cells], np.int16),
+        score=np.array(score, np.float64),
+        depth=np.array(depth, np.int16),
+        nodes=np.zeros(count, np.int64),
+        time_us=np.array(time_us, np.int64),
+        exact=np.zeros(count, bool),
+    )
+
+
+def end_of(game: PgnGame) -> tuple[Reason, str]:
+    """Return why a game ended: according to its last position if possible, else to its headers."""
+    outcome = Board.from_moves(game.cells, game.size).outcome()
+    if outcome is not None:
+        return Reason.NO_MOVES, "" if outcome.winner == game.winner else _OTHERWISE
+    said, detail = game.tags.get("Termination", ""), game.tags.get("Detail", "")
+    if said in REASON_WORDS and said != Reason.NO_MOVES.word:
+        return Reason(REASON_WORDS.index(said)), detail
+    return _TERMINATIONS.get(said, Reason.ERROR), f"ended before its end: {said or 'reason unknown'}"
+
+
+def ply_of(comment: str) -> tuple[float, int, int]:
+    """Parse score, depth and microseconds from a comment; NaN and zeros if missing."""
+    match = _COMMENT.fullmatch(comment)
+    score, depth, seconds = match.groups() if match else (None, None, None)
+    microseconds = min(float(seconds or 0), 1e6) * 1e6
+    return float(score or "nan"), int(depth or 0), round(microseconds)
+
+
+def _write(run: Path, schedule: Schedule, played: FinishedGames, notes: tuple[str, ...]) -> None:
+    keys = {"board": schedule.size, "format": "round-robin", "contenders": list(schedule.agents), "out": str(run)}
+    config = load_config(None, keys)
+    settings = [json.dumps({"kind": IMPORTED, "player": name}, sort_keys=True) for name in schedule.agents]
+    agents = {
+        name: {"spec": f"{name} (imported)", "roles": ["contender"], "settings": text, "deterministic": False}
+        for name, text in zip(schedule.agents, settings, strict=True)
+    }
+    info = run_directory.RunInfo(
+        path=run_directory.new_directory(config),
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        requested=run_directory.identity(config),
+        agents=agents,
+        games=len(schedule),
+        openings=len(np.unique(schedule.opening_ids)),
+        population=0,
+        is_census=False,
+        notes=list(notes),
+        fingerprint=schedule.fingerprint,
+        versions=log.versions(),
+        seeds_by=schedule.seeds_by,
+    )
+    with run_directory.lock_directory(info.path):
+        run_directory.write_info(info)
+        log.append(games_folder(info.path), log.games_table(schedule, settings, played))
+        run_directory.finish(info.path, len(played.ids), 0, reproducible=False)
+
+
+def save_game(path: str | Path, game: GameRecord) -> None:
+    """Write a game, finished or not, as JSON; the file is written atomically, or OSError is raised."""
+    write_json(Path(path), facts_of(game))
+
+
+def facts_of(game: GameRecord) -> dict[str, Any]:
+    """Return the contents of a saved game's file as JSON values."""
+    return {name: _plain(value) for name, value in asdict(game).items()}
+
+
+def load_game(path: str | Path) -> GameRecord:
+    """Read a game that `save_game` has written.
+
+    Raises:
+        ValueError: the file cannot be read, or holds no legal game.
+    """
+    try:
+        facts = read_json(Path(path))
+        columns = {name: tuple(facts[name]) for name in ("opening", *PER_PLY)}
+        scores = tuple(float("nan") if score is None else float(score) for score in columns["score"])
+        game = GameRecord(**{**facts, **columns, "score": scores})
+        Board.from_moves(game.moves, game.size)
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}{file_meant(path)}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is not a saved game: {type(error).__name__}: {error}") from None
+    return game
+
+
+def append_game(run: str | Path, game: GameRecord, agents: tuple[Agent | None, Agent | None], seed: int = 0) -> int:
+    """Append a finished game to a log of such games, which is created if necessary, and return its id there.
+
+    `agents` are the players; None is a person. Each game is a pair of its own: it has no game with the sides swapped.
+
+    Raises:
+        ValueError: the game is not finished, or the directory is a tournament's run, whose games are scheduled.
+        OSError: the log cannot be written.
+    """
+    if game.winner not in (1, 2):
+        raise ValueError("only finished games can be logged")
+    folder = Path(run)
+    if is_run(folder):
+        raise ValueError(f"{folder} is a tournament run, which accepts only scheduled games; choose another directory")
+    make_folder(games_folder(folder))
+    with run_directory.locked(folder):
+        game_id = int(log.read_games(folder, ["game_id"])["game_id"].max()) + 1 if log.count_games(folder) else 0
+        settings = [agent.settings() if agent else {"kind": HUMAN.lower()} for agent in agents]
+        texts = [json.dumps(each, sort_keys=True) for each in settings]
+        log.append(games_folder(folder), row_of(game, game_id, texts, seed))
+    return game_id
+
+
+def row_of(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -> pa.Table:
+    """Return the log row of a single game; `settings` are those of its players."""
+    rows, columns = parse_size(game.size)
+    opening = np.array([game.opening], np.int16).reshape(1, -1)
+    placed = np.array([game.moves[:2]], np.int16).reshape(1, -1)
+    values: dict[str, Any] = {
+        **{name: getattr(game, name) for name in ("agent_1", "agent_2", "winner", "reason", "detail", "plies")},
+        **{name: list(getattr(game, name)) for name in ("opening", *PER_PLY)},
+        "game_id": game_id,
+        "pair_id": game_id,
+        "rows": rows,
+        "columns": columns,
+        "settings_1": settings[0],
+        "settings_2": settings[1],
+        "opening_id": int(opening_ids(opening, game.size)[0]),
+        "orbit": int(orbit_ids(opening, game.size)[0]),
+        "colours": COLOURS[colour_roles(placed, game.size)[0]],
+        "population": 0,
+        "seed": seed,
+        "started_at": int((time.time() - sum(game.time_us) / 1e6) * 1e6),
+    }
+    columns_of_one = [pa.array([values[field.name]], field.type) for field in SCHEMA]
+    return pa.table(columns_of_one, schema=SCHEMA)
+
+
+def play_in_terminal(
+    opponent: str, side: Literal[1, 2], size: str, saved: str | Path | None, run: str | Path | None, ascii_only: bool
+) -> str:
+    """Play against the agent of a spec, from the beginning or on from a `saved` game.
+
+    A finished game is added to the log `run`, if there is one, and the answer says how to replay it.
+    """
+    agent, strongest, seed = parse_agent(opponent), parse_agent("ID:territory@nodes=200000"), random.getrandbits(63)
+    begun = load_game(saved) if saved else None
+    seat = Seat(agent, strongest, side, input, print, save_game, ascii_only, seed)
+    played = play_human(seat, begun.size if begun else size, begun.moves if begun else ())
+    if not (played and run):
+        return ""
+    game_id = append_game(run, played, (None, agent) if side == 1 else (agent, None), seed)
+    return f"Added to {run}: {command('replay', run, game_id)}"

@@ -1,0 +1,223 @@
+"""Find games of runs: by a condition, by number, or by SQL.
+
+The SQL views for DuckDB are `games`, `plays`, `plies`, `agents` and `labels`; `docs/reference/log.md` lists their
+columns. What is unknown is NULL: scores that are NaN, searches of opening plies, labels that the limit left open. Parts
+of a log that have been merged into others are ignored, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import pyarrow as pa
+
+from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
+from knights_isolation.isolation.suggestions import advice, command
+
+from ..exact import labels
+from ..record.log import PER_PLY, SCHEMA, find_row, read_games, read_table
+from ..record.log_validation import check_log
+from ..record.run_directory import is_run, load_run, run_called
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["all", "longest", "shortest", "upsets", "forfeits"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+FACTS = tuple(name for name in SCHEMA.names if name not in (*PER_PLY, "opening", "settings_1", "settings_2"))
+"""Columns that a condition can use, in addition to `won_by` and `lost_by`."""
+
+
+def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataFrame:
+    """Return the games of a kind that meet a condition, the most remarkable first, as a frame of `FACTS`.
+
+    Longest and shortest count plies. Forfeits are games that were lost by a failure. Upsets were won by the agent with
+    the lower share of wins in the run; the largest difference of shares comes first.
+
+    Args:
+        where: an expression over the columns, in the syntax of `pandas.DataFrame.query`. Besides the log's columns it
+            can use `won_by` and `lost_by`, the names of the winner and the loser.
+
+    Raises:
+        ValueError: there is no run there, it contains games that do not belong to it, there is no such kind, or the
+            condition cannot be evaluated.
+    """
+    import pandas as pd
+
+    if kind not in KINDS:
+        raise ValueError(f"no kind of games {kind!r}; choose one of {', '.join(KINDS)}")
+    check_log(run)
+    games = read_games(run, FACTS)
+    names = games[["agent_1", "agent_2"]].astype(object)
+    is_first = games["winner"] == 1
+    games["won_by"] = names["agent_1"].where(is_first, names["agent_2"])
+    games["lost_by"] = names["agent_2"].where(is_first, names["agent_1"])
+    if kind == "upsets":
+        wins = games["won_by"].value_counts()
+        shares = wins.reindex(pd.unique(names.to_numpy().ravel()), fill_value=0) / names.stack().value_counts()
+        games["gap"] = games["lost_by"].map(shares) - games["won_by"].map(shares)
+    return _ordered(_meeting(games, where), kind)
+
+
+def with_mistakes(run: str | Path, games: pd.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Return columns of games as rows. If the run has labels, `mistakes` counts the wins thrown away in each game.
+
+    `mistakes` follows `plies`, which must be among the columns, and is None for a game without labels.
+    """
+    rows = [dict(zip(columns, row, strict=True)) for row in games[list(columns)].astype(object).itertuples(index=False)]
+    if not labels.has_labels(run):
+        return rows
+    counts, column_index = labels.mistake_counts(run), list(columns).index("plies") + 1
+    names = [*columns[:column_index], "mistakes", *columns[column_index:]]
+    return [{name: row.get(name, counts.get(row["game_id"])) for name in names} for row in rows]
+
+
+def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
+    """Read the row of one game, per-ply columns as lists.
+
+    Raises:
+        ValueError: there is no run there, it has no such game, or it contains games that do not belong to it.
+    """
+    check_log(run)
+    row = find_row(run, game_id)
+    if row is None:
+        listing = advice(command("games", run), f"ki.games({str(run)!r})")
+        raise ValueError(f"{run} has no game {game_id}; list its games with {listing}")
+    return row
+
+
+def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:
+    if not where.strip():
+        return games
+    if "@" in where or "__" in where:
+        raise ValueError(f"--where {where!r}: conditions may use only columns, without @ and __")
+    try:
+        chosen: Any = games.eval(where, engine="python")
+        if getattr(chosen, "dtype", None) is None or chosen.dtype.kind != "b":
+            raise ValueError("not a true/false condition; did you mean `==`?")
+        met: pd.DataFrame = games.loc[chosen.to_numpy()]
+        return met
+    except Exception as error:
+        columns = ", ".join(column for column in games.columns if column != "gap")
+        message = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(
+            f"--where {where!r}: {message}; write something like \"won_by == 'Random' and plies > 30\" "
+            f"with the columns {columns}"
+        ) from None
+
+
+def _ordered(games: pd.DataFrame, kind: Kind) -> pd.DataFrame:
+    if kind == "forfeits":
+        return games[~games["reason"].isin(ON_THE_BOARD)]
+    if kind == "upsets":
+        return games[games["gap"] > 0].sort_values("gap", ascending=False, kind="stable")
+    return games if kind == "all" else games.sort_values("plies", ascending=kind == "shortest", kind="stable")
+
+
+_OF_GAMES = tuple(name for name in SCHEMA.names if not name.startswith("settings_"))
+_TEXTS = ("run", "agent", "role", "spec", "settings")
+_AGENTS = pa.schema([*((name, pa.string()) for name in _TEXTS), ("deterministic", pa.bool_())])
+_PLAYS = """
+    SELECT run, game_id, pair_id, side, agent, opponent, role, winner = side AS won,
+           CASE WHEN winner <> side THEN reason END AS lost_by, plies, opening_id, orbit, colours
+    FROM (SELECT *, 1 AS side, agent_1 AS agent, agent_2 AS opponent FROM games
+          UNION ALL SELECT *, 2, agent_2, agent_1 FROM games)
+    LEFT JOIN (SELECT run, agent, role FROM agents) USING (run, agent)
+"""
+_LABELS = """
+    SELECT run, game_id, ply, nullif(value, -1) AS value, nullif(winning, -1) AS winning, nullif(legal, -1) AS legal,
+           nullif(kept, -1) AS kept
+    FROM (SELECT run, game_id, generate_subscripts(value, 1) AS ply, unnest(value) AS value,
+                 unnest(winning) AS winning, unnest(legal) AS legal, unnest(kept) AS kept FROM labelled_games)
+"""
+_PLIES = """
+    SELECT run, game_id, ply, side, agent, role, cell, is_opening, CASE WHEN NOT isnan(score) THEN score END AS score,
+           CASE WHEN NOT is_opening THEN depth END AS depth, CASE WHEN NOT is_opening THEN nodes END AS nodes,
+           CASE WHEN NOT is_opening THEN time_us END AS time_us, CASE WHEN NOT is_opening THEN exact END AS exact,
+           value, winning, legal, kept
+    FROM (SELECT *, ply <= opening_plies AS is_opening, CASE ply % 2 WHEN 1 THEN 1 ELSE 2 END AS side,
+                 CASE ply % 2 WHEN 1 THEN agent_1 ELSE agent_2 END AS agent
+          FROM (SELECT run, game_id, agent_1, agent_2, len(opening) AS opening_plies,
+                       generate_subscripts(moves, 1) AS ply, unnest(moves) AS cell, unnest(score) AS score,
+                       unnest(depth) AS depth, unnest(nodes) AS nodes, unnest(time_us) AS time_us,
+                       unnest(exact) AS exact FROM games))
+    LEFT JOIN (SELECT run, agent, role FROM agents) USING (run, agent)
+    LEFT JOIN labels USING (run, game_id, ply)
+"""
+VIEWS = {"plays": _PLAYS, "labels": _LABELS, "plies": _PLIES}
+
+
+def connect_runs(runs: Sequence[str | Path], file: str | Path | None = None) -> Any:
+    """Return a DuckDB connection with the views of runs; with `file`, a new database that contains their data.
+
+    Raises:
+        ValueError: DuckDB is not installed, there is no such run, or the file exists.
+    """
+    try:
+        duckdb = import_module("duckdb")
+    except ImportError:
+        raise ValueError("SQL needs DuckDB: pip install 'knights-isolation[sql]'") from None
+    if file is not None and Path(file).exists():
+        raise ValueError(f"{file} already exists: choose another name, or remove it")
+    paths = [run_called(run) for run in runs]
+    games = pa.concat_tables(_with_run(path, read_table(path, _OF_GAMES)) for path in paths)
+    tables = {"games": games, "agents": _agents(paths), "labelled_games": _labels(paths)}
+    connection = duckdb.connect(str(file) if file is not None else ":memory:")
+    for name, table in tables.items():
+        connection.register(f"arrow_{name}", table)
+        kind = "TABLE" if file is not None else "TEMP VIEW"
+        connection.execute(f"CREATE {kind} {name} AS SELECT * FROM arrow_{name}")
+    for name, query in VIEWS.items():
+        connection.execute(f"CREATE {'VIEW' if file is not None else 'TEMP VIEW'} {name} AS {query}")
+    return connection
+
+
+def query_runs(query: str, runs: Sequence[str | Path]) -> pa.Table:
+    """Return the answer to a query as an Arrow table.
+
+    Raises:
+        ValueError: DuckDB is not installed, there is no such run, or the query is wrong.
+    """
+    connection = connect_runs(runs)
+    try:
+        answer = connection.sql(query)
+        if answer is None:
+            raise ValueError("the query has no answer: begin it with SELECT")
+        return answer.to_arrow_table()
+    except import_module("duckdb").Error as error:
+        raise ValueError(str(error).rstrip()) from None
+    finally:
+        connection.close()
+
+
+def _labels(paths: Sequence[Path]) -> pa.Table:
+    tables = [_with_run(path, labels.read_label_table(path)) for path in paths if labels.has_labels(path)]
+    return pa.concat_tables(tables) if tables else _with_run(Path(), labels.SCHEMA.empty_table())
+
+
+def _with_run(path: Path, table: pa.Table) -> pa.Table:
+    # Names become plain texts: dictionaries differ from run to run.
+    for index, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
+    return table.replace_schema_metadata().add_column(0, "run", pa.array([str(path)] * len(table), pa.string()))
+
+
+def _agents(paths: Sequence[Path]) -> pa.Table:
+    rows = [
+        {
+            "run": str(path),
+            "agent": name,
+            "role": ", ".join(entry["roles"]),
+            "spec": entry["spec"],
+            "settings": str(entry["settings"]),
+            "deterministic": entry.get("deterministic"),
+        }
+        for path in paths
+        if is_run(path)
+        for name, entry in load_run(path).agents.items()
+    ]
+    return pa.Table.from_pylist(rows, _AGENTS)

@@ -1,1 +1,0 @@
-"""Replays of games in the terminal and in the browser."""
