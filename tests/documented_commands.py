@@ -27,9 +27,8 @@ from knights_isolation.experiments.play import parallel_map
 from knights_isolation.experiments.play.cluster import daemons
 from knights_isolation.experiments.play.runner import RunOutcome
 from knights_isolation.experiments.suite import Suite, build_suite, read_suite
-from knights_isolation.isolation.checks import engine_checks
 from knights_isolation.isolation.checks.search_cost import Cost
-from knights_isolation.isolation.processes import child
+from knights_isolation.isolation.engines import engine_server
 from knights_isolation.reports.lab import server
 from knights_isolation.reports.watch import run_progress
 
@@ -191,8 +190,8 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("knights_isolation.experiments.discovery.finals.CHOOSING_PAIRS", 10)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
     patch.setattr(parallel_map, "chosen", lambda cluster, jobs: None)
-    patch.setattr(engine_checks, "check_engine", lambda program: iter(()))
-    patch.setattr(child, "claim_stdio", lambda: (BytesIO(), BytesIO()))
+    patch.setattr("knights_isolation.reports.studies.engine_checks.check_engine", lambda program: iter(()))
+    patch.setattr(engine_server, "claim_stdio", lambda: (BytesIO(), BytesIO()))
     patch.setattr(daemons, "serve_scheduler", lambda *options: None)
     patch.setattr(daemons, "serve_worker", lambda *options: True)
     patch.setattr(
@@ -200,4 +199,4 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
         lambda shelf, path, announce: nullcontext(lambda: None),
     )
     patch.setattr("webbrowser.open", lambda address: True)
-    patch.setattr(server, "serve", lambda shelf, port, announce, *options: announce("http://127.0.0.1/"))
+    patch.setattr(server, "serve", lambda shelf, port, name, *options: print(f"{name}: http://127.0.0.1/"))

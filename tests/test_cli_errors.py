@@ -273,7 +273,7 @@ def test_the_board_ends_without_a_word_when_it_is_told_to(folder: Path, monkeypa
     def until_ended(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("knights_isolation.reports.lab.server.serve", until_ended)
+    monkeypatch.setattr("knights_isolation.reports.lab.server.LabServer", until_ended)
     result = CliRunner().invoke(main, ["board", "--no-open"])
     assert (result.exit_code, result.output) == (0, "")
 

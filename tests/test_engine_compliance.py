@@ -114,7 +114,8 @@ def test_an_engine_that_lacks_only_what_is_not_needed_to_play_here_is_sound(monk
         EngineCheckResult("is ready", True, "", "", ""),
         EngineCheckResult("says result", False, "query result", "", "", False),
     ]
-    monkeypatch.setattr(engine_checks, "check_engine", lambda program: iter(findings))
+    name = "knights_isolation.reports.studies.engine_checks.check_engine"
+    monkeypatch.setattr(name, lambda program: iter(findings))
     result = CliRunner().invoke(main, ["test-engine", sys.executable])
     assert result.exit_code == 0
     assert result.output.endswith(
