@@ -141,7 +141,7 @@ def _latest_run() -> Path:
     return latest
 
 
-def position_of(size: str | None, moves: str, fen: str | None) -> Board:
+def position_of(size: str | None = None, moves: str = "", fen: str | None = None) -> Board:
     """Return the board after `moves` on a board of a size, 7x7 by default, or that of a FEN.
 
     Raises:

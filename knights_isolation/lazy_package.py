@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -11,9 +12,6 @@ from typing import Any
 
 from knights_isolation.bare_names import BARE, TOOLKIT, hand_over
 from knights_isolation.hidden_libraries import refuse_hidden
-
-FORMER = {"summary": "results"}
-"""Former names of functions, which lead to those of today for one version."""
 
 
 def lazy_package(name: str, kind: type[ModuleType] | None = None) -> None:
@@ -37,43 +35,39 @@ class LazyPackage(ModuleType):
 
             value: Any = version("knights-isolation")
         elif name == "__all__":
-            value = [public for public, (_, is_exported) in self._homes().items() if is_exported]
-        elif name in self._homes():
+            value = [public for public, (_, is_exported) in self._homes.items() if is_exported]
+        elif name in self._homes:
             refuse_hidden()
-            home = self._homes()[name][0]
+            home = self._homes[name][0]
             value = import_module(f"{home}.{name}") if home == self.__name__ else getattr(import_module(home), name)
-        elif self.__name__ == TOOLKIT and name in FORMER:
-            warnings.warn(f"ki.{name} is now ki.{FORMER[name]}", DeprecationWarning, stacklevel=2)
-            return getattr(self, FORMER[name])
+        elif self.__name__ == TOOLKIT and name in (registry := import_module(f"{TOOLKIT}.registry")).OLD:
+            present = registry.function_name(registry.OLD[name])
+            warnings.warn(f"ki.{name} is now ki.{present}", DeprecationWarning, stacklevel=2)
+            return getattr(self, present)
         else:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         self.__dict__[name] = value
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        is_module = isinstance(value, ModuleType) and self._homes().get(name, (self.__name__,))[0] != self.__name__
+        is_module = isinstance(value, ModuleType) and self._homes.get(name, (self.__name__,))[0] != self.__name__
         super().__setattr__(name, getattr(value, name) if is_module else value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *self._homes(), "__version__"})
+        return sorted({*self.__dict__, *self._homes, "__version__"})
 
+    @cached_property
     def _homes(self) -> dict[str, tuple[str, bool]]:
         """The module of each name in the stub, and whether the stub exports it: as type checkers read it."""
-        if "_stub" not in self.__dict__ and self.__name__ == TOOLKIT:
-            homes = import_module(f"{TOOLKIT}.registry").homes()
-            self.__dict__["_stub"] = {name: (module, True) for name, module in homes.items()}
-        elif "_stub" not in self.__dict__:
-            import ast
+        import ast
 
-            tree = ast.parse(Path(str(self.__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
-            self.__dict__["_stub"] = {
-                alias.name: (str(node.module), alias.asname == alias.name)
-                for node in tree.body
-                if isinstance(node, ast.ImportFrom)
-                for alias in node.names
-            }
-        stub: dict[str, tuple[str, bool]] = self.__dict__["_stub"]
-        return stub
+        tree = ast.parse(Path(str(self.__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
+        return {
+            alias.name: (str(node.module), alias.asname == alias.name)
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
 
 
 class CatalogueOfHeuristics(LazyPackage):

@@ -9,29 +9,31 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 import re
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from knights_isolation.isolation.files.atomic_write import check_output
 
-Passing = Literal["position", "star", "name"]
 View = Literal["rows", "json", "tables", "full", "plot", "html"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What is known of a parameter besides its type and its default.
+    """A parameter of a command: in an annotation, what it says besides the type; the rest follows from the signature.
 
     Attributes:
+        name: in Python.
+        kind: int, float, bool, or str for everything else that text can be.
+        choices: the values it may have, if they are listed.
+        default: None if it has none.
         help: its description; one in the docstring of a function comes before it.
-        low, high: bounds of a number; `is_open` excludes them.
+        low, high: bounds of a number; `is_open` excludes them. One with a `high` has a `low`.
         metavar: placeholder on the command line.
         complete: what its values are for completion: agent, file, run, heuristic or plot.
         flags: its options, if they are not named like the parameter.
@@ -41,7 +43,7 @@ class About:
         suffixes: endings of a file to write; such a path is checked before anything is computed. Of any file: ("",).
         is_folder: the path to write may be a folder, and its parents may be missing.
         is_code: it may name user code, with which the command line continues in a child process.
-        is_needed: there must be one value at least of any number.
+        is_needed: it must be given; of any number of values, one at least.
         count: values after one option.
         is_many: it takes any number of values, although one alone may be given in Python, too.
         flag_value: value of the option without one.
@@ -50,6 +52,10 @@ class About:
         is_raw: arguments that are taken as they are, even if they look like options.
     """
 
+    name: str = ""
+    kind: type = str
+    choices: tuple[str, ...] = ()
+    default: Any = None
     help: str = ""
     low: float | None = None
     high: float | None = None
@@ -70,32 +76,15 @@ class About:
     is_position: bool = False
     is_raw: bool = False
 
+    @property
+    def said(self) -> dict[str, Any]:
+        """What is not as by default."""
+        return {key: value for key, value in vars(self).items() if value != getattr(About, key)}
 
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a command.
-
-    Attributes:
-        name: in Python.
-        kind: int, float, bool, or str for everything else that text can be.
-        about: what else is known of it.
-        choices: the values it may have, if they are listed.
-        default: None if it has none.
-        is_required: whether it has no default.
-        is_many: whether it takes any number of values.
-        is_argument: whether it is an argument on the command line.
-        passing: how a call passes it: by its position, among `*name`, or by name.
-    """
-
-    name: str
-    kind: type
-    about: About
-    choices: tuple[str, ...]
-    default: Any
-    is_required: bool
-    is_many: bool
-    is_argument: bool
-    passing: Passing
+    @property
+    def word(self) -> str:
+        """Its name on the command line."""
+        return self.metavar if self.place == "argument" else self.flags[0]
 
     def checked(self, value: Any) -> Any:
         """Return a value as the function takes it.
@@ -103,41 +92,46 @@ class Parameter:
         Raises:
             ValueError: it is none; the message has neither the name nor the option in front.
         """
-        if value is None or callable(value):
+        if value is None or callable(value) or (self.choices and value in self.choices):
             return value
-        if isinstance(value, list | tuple) and (self.is_many or self.about.count > 1 or self.kind is str):
-            return type(value)(map(self._checked, value))
-        return self._checked(value)
-
-    def _checked(self, value: Any) -> Any:
-        if self.choices and value in self.choices:
-            return value
+        if isinstance(value, list | tuple) and (self.is_many or self.count > 1 or self.kind is str):
+            return type(value)(map(self.checked, value))
         if self.kind in (int, float) and not isinstance(value, bool):
-            value = _number(value, self.kind, self.choices)
-            _check_range(value, self.about)
+            value = self._number(value)
         elif self.choices:
             raise ValueError(f"{value!r} is not one of {', '.join(map(repr, self.choices))}")
-        if self.about.suffixes or self.about.is_folder:
-            suffixes = tuple(suffix for suffix in self.about.suffixes if suffix)
-            check_output(Path(value), suffixes, makes_folders=self.about.is_folder)
+        if self.suffixes or self.is_folder:
+            check_output(Path(value), tuple(filter(None, self.suffixes)), makes_folders=self.is_folder)
         return value
+
+    def _number(self, value: Any) -> Any:
+        """Return a number in the range, also of text; a whole one if `kind` is int."""
+        if isinstance(value, str) and re.fullmatch(r"\d{1,3}(,\d{3})+", value):
+            value = value.replace(",", "")
+        low, high = self.low, self.high
+        try:
+            number = self.kind(value)
+            is_broken = self.kind is int and not isinstance(value, str) and number != value
+            if is_broken or (number != number and low is None):
+                raise ValueError
+        except (TypeError, ValueError, OverflowError):
+            others = "".join(f" or {other!r}" for other in self.choices)
+            raise ValueError(f"{value!r} is not a {'whole ' * (self.kind is int)}number{others}") from None
+        is_inside = (low is None or number >= low) and (high is None or number <= high)
+        if is_inside and not (self.is_open and number in (low, high)):
+            return number
+        if high is None and not self.is_open:
+            raise ValueError(f"{number} is less than {low:g}")
+        sign = "<" if self.is_open else "<="
+        raise ValueError(f"{number} is not in the range {low:g}{sign}x" + ("" if high is None else f"{sign}{high:g}"))
 
 
 @dataclass(frozen=True)
 class Command:
-    """A function that is a command.
-
-    Attributes:
-        function: what users of Python call.
-        parameters: in the order of its signature.
-        help: its docstring up to the list of parameters.
-        examples: command lines in its docstring.
-        views: further ways of showing its result, each an option of the command line.
-        tables: names of its tables, if they do not depend on its arguments.
-    """
+    """A function that is a command: its docstring up to the parameters, the examples there, and what `command` says."""
 
     function: Callable[..., Any]
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[About, ...]
     help: str
     examples: tuple[str, ...]
     views: tuple[View, ...]
@@ -150,6 +144,9 @@ def command(*views: View, tables: tuple[str, ...] = ()) -> Callable[[F], F]:
     "rows": one table in any format, in JSON a list, with "json" also by --json; "tables": several with notes, whose
     names the command line checks first if they are among `tables`; "full": a first look at them, and all of them with
     --full; "plot" and "html": its plot or page in a file.
+
+    Every command raises ValueError if an argument is not right, `surface.Failed` if it could not do what it should, and
+    `surface.Stopped`, a KeyboardInterrupt, on Ctrl-C; its own docstring names only what else it raises.
     """
 
     def mark(function: F) -> F:
@@ -158,12 +155,8 @@ def command(*views: View, tables: tuple[str, ...] = ()) -> Callable[[F], F]:
         @functools.wraps(function)
         def checked(*arguments: Any, **keywords: Any) -> Any:
             bound = signature.bind(*arguments, **keywords)
-            known = {parameter.name: parameter for parameter in parameters_of(function)}
-            for name, value in list(bound.arguments.items()):
-                if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
-                    bound.arguments[name] = {key: _checked(known.get(key), key, each) for key, each in value.items()}
-                else:
-                    bound.arguments[name] = _checked(known.get(name), name, value)
+            for values in (bound.arguments, bound.arguments.get("settings", {})):
+                check(parameters_of(function), values, lambda parameter: parameter.name)
             return function(*bound.args, **bound.kwargs)
 
         checked.__dict__.update(views=views, tables=tables)
@@ -172,44 +165,66 @@ def command(*views: View, tables: tuple[str, ...] = ()) -> Callable[[F], F]:
     return mark
 
 
-def _checked(parameter: Parameter | None, name: str, value: Any) -> Any:
-    try:
-        return parameter.checked(value) if parameter else value
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+def check(parameters: Iterable[About], values: dict[str, Any], word: Callable[[About], str]) -> None:
+    """Replace values by what their parameters make of them.
+
+    Raises:
+        ValueError: one is wrong; the message begins with the `word` for its parameter.
+    """
+    for parameter in parameters:
+        if parameter.name in values:
+            try:
+                values[parameter.name] = parameter.checked(values[parameter.name])
+            except ValueError as error:
+                raise ValueError(f"{word(parameter)}: {error}") from None
 
 
 def command_of(function: Callable[..., Any]) -> Command:
     """Return a function as a command."""
-    text, sections = _parts_of_docstring(function)
+    sections, marks = _sections(function), vars(function)
     examples = tuple(line.strip() for line in sections.get("Examples", "").splitlines() if line.strip())
-    plain = inspect.unwrap(function)
-    views, tables = (getattr(function, key, ()) for key in ("views", "tables"))
-    return Command(function, parameters_of(plain), text, examples, views, tables)
+    parameters = parameters_of(inspect.unwrap(function))
+    return Command(function, parameters, sections[""].strip(), examples, marks["views"], marks["tables"])
 
 
 @functools.cache
-def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+def parameters_of(function: Callable[..., Any]) -> tuple[About, ...]:
     """Return the parameters of a function, with those of its `**settings: Unpack[...]` in their place."""
-    described = _described(function)
-    return tuple(
-        replace(parameter, about=replace(parameter.about, help=described.get(parameter.name, parameter.about.help)))
-        for parameter in _bare_parameters(function)
-    )
+    listed = _sections(function).get("Args", "")
+    found = re.findall(r"^ {4}(\w+(?:, \w+)*): (.+?)(?=\n {4}\w|\Z)", listed, re.MULTILINE | re.DOTALL)
+    described = {name: " ".join(text.split()) for names, text in found for name in names.split(", ")}
+    return tuple(_about(each, described.get(each.name, "")) for each in _flat_signature(function))
 
 
-def _bare_parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
+def _flat_signature(function: Callable[..., Any]) -> Iterator[inspect.Parameter]:
     for parameter in inspect.signature(function).parameters.values():
         hint = _evaluated(parameter.annotation, function)
         if parameter.kind is parameter.VAR_KEYWORD:
             (settings,) = get_args(hint)
             for name, each in settings.__annotations__.items():
-                yield _parameter(name, _evaluated(each, settings), None, "name", is_required=False)
-            continue
-        passing = _PASSINGS.get(parameter.kind, "position")
-        is_required = parameter.default is parameter.empty and passing != "star"
-        default = None if parameter.default is parameter.empty else parameter.default
-        yield _parameter(parameter.name, hint, default, passing, is_required=is_required)
+                hint = _evaluated(each, settings)
+                yield inspect.Parameter(name, parameter.KEYWORD_ONLY, default=None, annotation=hint)
+        else:
+            yield parameter.replace(annotation=hint)
+
+
+def _about(parameter: inspect.Parameter, description: str) -> About:
+    about, is_star = _meaning(parameter.annotation), parameter.kind is parameter.VAR_POSITIONAL
+    is_given = parameter.default is not parameter.empty
+    place = about.place or ("option" if parameter.kind is parameter.KEYWORD_ONLY else "argument")
+    is_many = (about.is_many or is_star) and about.count == 1
+    option = parameter.name.strip("_").replace("_", "-")
+    return replace(
+        about,
+        name=parameter.name,
+        default=parameter.default if is_given else None,
+        help=description[:1].upper() + description[1:] or about.help,
+        metavar=about.metavar or (parameter.name.upper() if place == "argument" else ""),
+        flags=about.flags or (f"--{option.removesuffix('s') if is_many else option}",),
+        place=place,
+        is_needed=about.is_needed or not (is_given or is_star),
+        is_many=is_many,
+    )
 
 
 def _evaluated(annotation: Any, of: Any) -> Any:
@@ -218,78 +233,25 @@ def _evaluated(annotation: Any, of: Any) -> Any:
     return eval(text, vars(sys.modules[of.__module__])) if isinstance(text, str) else annotation
 
 
-_PASSINGS: dict[Any, Passing] = {inspect.Parameter.VAR_POSITIONAL: "star", inspect.Parameter.KEYWORD_ONLY: "name"}
-
-
-def _parameter(name: str, hint: Any, default: Any, passing: Passing, *, is_required: bool) -> Parameter:
-    kinds, about, choices, is_sequence = _unwrapped(hint)
-    is_argument = about.place == "argument" if about.place else passing != "name"
-    kind: type = next((kind for kind in (bool, int, float) if kind in kinds), str)
-    is_many = (is_sequence or about.is_many or passing == "star") and about.count == 1
-    is_required = is_required or about.is_needed
-    return Parameter(name, kind, about, choices, default, is_required, is_many, is_argument, passing)
-
-
-def _unwrapped(hint: Any) -> tuple[list[type], About, tuple[str, ...], bool]:
-    """Return the types in an annotation, what it is about, its listed values, and whether it takes several."""
-    origin = get_origin(hint)
+def _meaning(hint: Any) -> About:
+    """Return what an annotation says: its type, the values it lists, whether it takes several, and what is added."""
+    origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        inner, *extras = get_args(hint)
-        kinds, about, choices, is_many = _unwrapped(inner)
-        said = {key: value for extra in extras for key, value in vars(extra).items() if value != getattr(About, key)}
-        return kinds, replace(about, **said), choices, is_many
+        return replace(_meaning(inner[0]), **{key: each for extra in inner[1:] for key, each in extra.said.items()})
     if origin is Literal:
-        return [str], About(), get_args(hint), False
+        return About(choices=inner)
     if origin in (Union, types.UnionType):
-        parts = [_unwrapped(part) for part in get_args(hint) if part is not type(None)]
-        kinds = [kind for part in parts for kind in part[0]]
-        about = next((part[1] for part in parts if part[1] != About()), About())
-        is_text = any(str in part[0] and not part[2] and not part[3] for part in parts)
-        listed: tuple[str, ...] = sum((part[2] for part in parts), ())
-        return [str] if is_text else kinds, about, listed, not is_text and any(part[3] for part in parts)
-    if origin in (tuple, list) or (isinstance(origin, type) and issubclass(origin, Sequence)):
-        kinds, about, choices, _ = _unwrapped(get_args(hint)[0])
-        return kinds, about, choices, True
-    return [hint if isinstance(hint, type) else object], About(), (), False
+        parts = [_meaning(part) for part in inner if part is not type(None)]
+        said = {key: value for part in reversed(parts) for key, value in part.said.items()}
+        is_text = any(part.kind is str and not part.choices and not part.is_many for part in parts)
+        return About(**said | ({"kind": str, "is_many": False} if is_text else {}))
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return replace(_meaning(inner[0]), is_many=True)
+    return About(kind=hint if hint in (bool, int, float) else str)
 
 
-def _described(function: Callable[..., Any]) -> Mapping[str, str]:
-    """Return the descriptions of parameters in a docstring, as sentences."""
-    listed = _parts_of_docstring(function)[1].get("Args", "")
-    found = re.findall(r"^ {4}(\w+(?:, \w+)*): (.+?)(?=\n {4}\w|\Z)", listed, re.MULTILINE | re.DOTALL)
-    words = {name: " ".join(text.split()) for names, text in found for name in names.split(", ")}
-    return {name: text[:1].upper() + text[1:] for name, text in words.items()}
-
-
-def _parts_of_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
-    """Return the text of a docstring, and its sections by their headings."""
-    text, *parts = re.split(r"^(Args|Examples|Raises|Returns|Yields):\n", inspect.getdoc(function) or "", flags=re.M)
-    return text.strip(), dict(zip(parts[::2], parts[1::2], strict=True))
-
-
-def _number(value: Any, kind: type, others: Sequence[str]) -> Any:
-    """Return a number, also of text; a whole one if `kind` is int."""
-    if isinstance(value, str) and re.fullmatch(r"\d{1,3}(,\d{3})+", value):
-        value = value.replace(",", "")
-    alternative = "".join(f" or {other!r}" for other in others)
-    error = ValueError(f"{value!r} is not a {'whole ' * (kind is int)}number{alternative}")
-    try:
-        number = kind(value)
-    except (TypeError, ValueError, OverflowError):
-        raise error from None
-    if kind is int and not isinstance(value, str) and number != value:
-        raise error
-    return number
-
-
-def _check_range(value: Any, about: About) -> None:
-    low, high = about.low, about.high
-    is_low = low is not None and (value < low or (about.is_open and value == low))
-    is_high = high is not None and (value > high or (about.is_open and value == high))
-    if not (is_low or is_high or (isinstance(value, float) and math.isnan(value))):
-        return
-    if high is None and not about.is_open:
-        raise ValueError(f"{value} is less than {low:g}")
-    sign = "<" if about.is_open else "<="
-    bounds = f"{low:g}{sign}x" * (low is not None) or "x"
-    raise ValueError(f"{value} is not in the range {bounds}" + (f"{sign}{high:g}" if high is not None else ""))
+def _sections(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the parts of a docstring by their headings; the first has none."""
+    text = inspect.getdoc(function) or ""
+    first, *parts = re.split(r"^(Args|Examples|Raises|Returns|Yields):\n", text, flags=re.MULTILINE)
+    return {"": first, **dict(zip(parts[::2], parts[1::2], strict=True))}

@@ -1,120 +1,46 @@
-"""The registry: every command, the function that it is, and its place among the tasks.
+"""The registry: the commands of each task, and the function that each of them is.
 
 A command is a function marked by `knights_isolation.parameters.command`: its signature, annotations and docstring make
 the options of the command line, the checks of its arguments, completion, help, and the reference page. To add one,
-write the function and add a line to `TASKS`.
+write the function, add its public name to `knights_isolation/__init__.pyi`, and the command to `TASKS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Task:
-    """What people want to do, and the functions of its commands, as MODULE:NAME in `knights_isolation.commands`."""
+class Task(NamedTuple):
+    """What people want to do, and the commands for it."""
 
     title: str
-    commands: Mapping[str, str]
+    commands: tuple[str, ...]
 
 
 FIRST = ("analyse", "try", "results", "tournament", "match", "league", "play", "lab")
 """What people come for, in the order of help."""
 TASKS = {
-    "write": Task(
-        "Write a heuristic",
-        {
-            "new": "heuristics:new",
-            "try": "heuristics:try_",
-            "analyse": "heuristics:analyse",
-            "eval": "heuristics:evaluate_position",
-            "heuristics": "heuristics:list_heuristics",
-            "test-agent": "heuristics:check_agent",
-            "ci": "commits:ci",
-        },
-    ),
+    "write": Task("Write a heuristic", ("new", "try", "analyse", "eval", "heuristics", "test-agent", "ci")),
     "improve": Task(
         "Improve a heuristic",
-        {
-            "screen": "suites:screen",
-            "research": "research:research",
-            "evaluate": "evaluation:evaluate_all",
-            "discover": "discovery:discover",
-            "features": "tuning:features",
-            "fit": "tuning:fit",
-            "tune": "tuning:tune",
-            "sweep": "tuning:sweep",
-            "suite build": "suites:suite_build",
-        },
+        ("screen", "research", "evaluate", "discover", "features", "fit", "tune", "sweep", "suite build"),
     ),
-    "play": Task(
-        "Play",
-        {
-            "tournament": "tournaments:tournament",
-            "match": "tournaments:match",
-            "league": "league:league",
-            "watch": "games:watch",
-            "play": "games:play",
-            "plan": "results:plan",
-        },
-    ),
+    "play": Task("Play", ("tournament", "match", "league", "watch", "play", "plan")),
     "results": Task(
-        "Analyse results",
-        {
-            "results": "results:results",
-            "ratings": "results:ratings",
-            "sprt": "results:sprt",
-            "diff": "results:diff",
-            "plot": "results:plot",
-            "report": "results:report",
-            "runs": "run_lists:runs",
-            "tried": "run_lists:tried",
-            "published": "results:published",
-        },
+        "Analyse results", ("results", "ratings", "sprt", "diff", "plot", "report", "runs", "tried", "published")
     ),
-    "games": Task(
-        "Look at games",
-        {
-            "lab": "games:lab",
-            "games": "games:games",
-            "replay": "games:replay",
-            "board": "games:board",
-            "show": "games:show",
-            "sql": "games:sql",
-            "export": "games:export",
-            "import": "games:import_games",
-        },
-    ),
-    "engines": Task("Players in any language", {"engine": "engines:engine", "test-engine": "engines:check_engine"}),
+    "games": Task("Look at games", ("lab", "games", "replay", "board", "show", "sql", "export", "import")),
+    "engines": Task("Players in any language", ("engine", "test-engine")),
     "perfect": Task(
-        "Perfect play",
-        {
-            "perfect solve": "perfect_play:solve",
-            "perfect label": "perfect_play:label",
-            "perfect accuracy": "perfect_play:accuracy",
-            "perfect refute": "perfect_play:refute",
-            "perfect dataset": "perfect_play:dataset",
-        },
+        "Perfect play", ("perfect solve", "perfect label", "perfect accuracy", "perfect refute", "perfect dataset")
     ),
-    "cluster": Task(
-        "Several machines", {"cluster start": "system:cluster_start", "cluster join": "system:cluster_join"}
-    ),
-    "system": Task(
-        "The engine and the shell",
-        {
-            "system perft": "system:perft",
-            "system bench": "system:bench",
-            "system cache": "system:cache",
-            "system completion": "system:completion",
-        },
-    ),
+    "cluster": Task("Several machines", ("cluster start", "cluster join")),
+    "system": Task("The engine and the shell", ("system perft", "system bench", "system cache", "system completion")),
 }
 """Commands by task."""
-COMMANDS = {name: place for task in TASKS.values() for name, place in task.commands.items()}
-"""The place of every command."""
+COMMANDS = tuple(name for task in TASKS.values() for name in task.commands)
 GROUPS = {
     "suite": "Build suites of test positions.",
     **{key: f"{TASKS[key].title}." for key in ("perfect", "cluster", "system")},
@@ -130,36 +56,19 @@ READING = (
     *("runs", "tried", "games", "replay", "lab", "board", "show", "sql", "export", "help"),
 )
 """The commands that neither play nor search, and work on Windows as well."""
-NAMES = {
-    "reports.answers": ("Result",),
-    "experiments.suite.screen_agents": ("Screened",),
-    "commands.evaluation": ("Evaluation", "evaluate"),
-    "commands.research": ("Research",),
-    "commands.tournaments": ("Settings", "compare"),
-    "reports.studies.discovery": ("Discovery",),
-    "reports.studies.tuning": ("Fitted", "Tuned"),
-    "experiments.positions": (
-        *("agent_policy", "best_moves", "evaluate_positions"),
-        *("exact", "move_values", "solve_moves"),
-    ),
-    "isolation.games.batch_evaluation": ("SolvedMoves",),
-    "isolation.games.vector_games": ("VectorGames",),
+_FUNCTIONS = {
+    **{"try": "try_", "eval": "evaluate_position", "evaluate": "evaluate_all", "heuristics": "list_heuristics"},
+    **{"test-agent": "check_agent", "test-engine": "check_engine", "import": "import_games"},
 }
-"""Modules of public names that are no commands."""
+"""Functions that are not called like their commands."""
+
+
+def function_name(name: str) -> str:
+    """Return the public name of a command's function: without the words `perfect` and `system`."""
+    return _FUNCTIONS.get(name, name.removeprefix("perfect ").removeprefix("system ").replace(" ", "_"))
 
 
 def function_of(name: str) -> Callable[..., Any]:
     """Return the function of a command."""
-    module, _, function = COMMANDS[name].partition(":")
-    found: Callable[..., Any] = getattr(import_module(f"knights_isolation.commands.{module}"), function)
+    found: Callable[..., Any] = getattr(import_module("knights_isolation"), function_name(name))
     return found
-
-
-def homes() -> dict[str, str]:
-    """Return the module of each public name of `knights_isolation`; of the packages in it, that itself."""
-    places = (place.partition(":") for place in COMMANDS.values())
-    functions = {name: f"knights_isolation.commands.{module}" for module, _, name in places}
-    others = {name: f"knights_isolation.{module}" for module, names in NAMES.items() for name in names}
-    return (
-        functions | others | dict.fromkeys(("isolation", "heuristics", "experiments", "reports"), "knights_isolation")
-    )

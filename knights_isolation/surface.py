@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from knights_isolation.experiments.play.pools.interrupts import Stopped as Stopped
 from knights_isolation.experiments.play.pools.interrupts import keeping as keeping
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, discard_output, prevent_exit
+from knights_isolation.isolation.usercode.process_lifetime import write_real_stderr
 from knights_isolation.isolation.usercode.user_exceptions import Failed as Failed
 
 if TYPE_CHECKING:
@@ -22,36 +24,29 @@ if TYPE_CHECKING:
 COMMAND: ContextVar[str] = ContextVar("command", default="")
 """The command that runs on the command line; empty in Python."""
 TYPED: ContextVar[str] = ContextVar("typed", default="")
-"""The command line that runs, as it was typed."""
-_tell: ContextVar[Callable[[str], None]] = ContextVar("tell", default=lambda line: None)
+"""The command line that runs, as it was typed; empty in Python."""
 
 
 def tell(line: str) -> None:
-    """Say how far a command is, on the command line's standard error; nothing in Python, and no empty line."""
-    if line:
-        _tell.get()(line)
+    """Say how far a command is, on the command line's standard error; nothing in Python, and no empty line.
+
+    It is seen even while output of user code is captured.
+    """
+    if line and TYPED.get() and not write_real_stderr(line):
+        print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager
-def on_command_line(name: str, show: Callable[[str], None], typed: str) -> Iterator[None]:
-    """Run a command for the command line, as it was `typed`; `show` prints a line of progress."""
-    variables = ((COMMAND, name), (TYPED, typed), (_tell, show))
-    tokens = [(variable, variable.set(value)) for variable, value in variables]  # type: ignore[arg-type]
-    try:
-        yield
-    finally:
-        for variable, token in tokens:
-            variable.reset(token)  # type: ignore[arg-type]
-
-
-@contextmanager
-def nested() -> Iterator[None]:
-    """Call the functions of other commands within one as in Python."""
-    token = COMMAND.set("")
+def called_as(name: str = "") -> Iterator[None]:
+    """Call functions of commands as the command `name` of the command line, or by default as in Python."""
+    token = COMMAND.set(name)
     try:
         yield
     finally:
         COMMAND.reset(token)
+
+
+nested = called_as
 
 
 @contextmanager

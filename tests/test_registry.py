@@ -10,7 +10,6 @@ from click.testing import CliRunner
 import knights_isolation as ki
 from cli import main
 from knights_isolation import registry
-from knights_isolation.commands import system
 from knights_isolation.parameters import About, command
 from knights_isolation.reports.answers import Result
 from knights_isolation.reports.plots import KINDS
@@ -42,8 +41,8 @@ def cells(
 @pytest.fixture
 def with_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a command more."""
-    monkeypatch.setattr(system, "cells", cells, raising=False)
-    monkeypatch.setitem(registry.COMMANDS, "cells", "system:cells")
+    monkeypatch.setattr(ki, "cells", cells, raising=False)
+    monkeypatch.setattr(registry, "COMMANDS", (*registry.COMMANDS, "cells"))
 
 
 def said(*words: str) -> str:

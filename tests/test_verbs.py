@@ -15,7 +15,7 @@ import knights_isolation as ki
 from cli import main
 from knights_isolation.experiments.evaluation.evaluation import Evaluation, Lead
 from knights_isolation.isolation import Board
-from knights_isolation.registry import COMMANDS
+from knights_isolation.registry import COMMANDS, function_name
 
 
 def moves(game: Any, player: Any) -> float:
@@ -43,7 +43,7 @@ def printed(*words: str) -> dict[str, Any]:
 
 
 def test_every_command_has_its_function() -> None:
-    functions = {place.partition(":")[2] for place in COMMANDS.values()}
+    functions = {*map(function_name, COMMANDS)}
     assert functions <= {*ki.__all__}
     assert all(callable(getattr(ki, name)) for name in functions)
 

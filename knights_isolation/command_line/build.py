@@ -2,187 +2,214 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import inspect
+import sys
+from collections.abc import Sequence
+from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from knights_isolation.isolation.usercode.process_lifetime import continue_in_child, write_real_stderr
-from knights_isolation.registry import function_of
-from knights_isolation.reports.text.rendering import FORMATS
+from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.isolation.suggestions import did_you_mean
+from knights_isolation.isolation.usercode.process_lifetime import continue_in_child
+from knights_isolation.reports.answers import Result
+from knights_isolation.reports.text.rendering import (
+    FORMATS,
+    Format,
+    Section,
+    render_rows,
+    render_sections,
+    terminal_width,
+    wrapped,
+)
 
 from ..inputs import position_of
-from ..parameters import Command, Parameter, View, command_of
-from ..surface import on_command_line
-from .cli_errors import same_again
-from .completion import COMPLETIONS
-from .output import check_views, show
+from ..parameters import About, Command, check, command_of
+from ..registry import function_of
+from ..surface import TYPED, Stopped, called_as
+from .completion import complete
 
-VIEWS: dict[View, click.Option] = {
-    "plot": click.Option(["--plot", "view_plot"], metavar="FILE", help="Draw it into this file, .svg or .png."),
-    "html": click.Option(["--html", "view_html"], metavar="FILE", help="Write it as a page into this file."),
-    "json": click.Option(["--json", "view_format"], flag_value="json", help="The same as --format json."),
-    "full": click.Option(["--full", "view_full"], is_flag=True, help="Print all tables with all notes."),
-    "tables": click.Option(["--table", "view_table"], metavar="NAME", help="Print only this table."),
-}
-_FORMAT = click.Option(
-    ["--format", "view_format"], type=click.Choice(FORMATS), default="table", show_default=True,
-    help="How to print tables.",
+_VIEWS = (
+    About(
+        name="view_plot", flags=("--plot",), metavar="FILE", suffixes=(".svg", ".png"),
+        help="Draw it into this file, .svg or .png.",
+    ),
+    About(
+        name="view_html", flags=("--html",), metavar="FILE", suffixes=(".html", ".htm"),
+        help="Write it as a page into this file.",
+    ),
+    About(name="view_json", flags=("--json",), kind=bool, help="The same as --format json."),
+    About(name="view_full", flags=("--full",), kind=bool, help="Print all tables with all notes."),
+    About(name="view_tables", flags=("--table",), metavar="NAME", help="Print only this table."),
+    About(name="view_rows", flags=("--format",), choices=FORMATS, default="table", help="How to print tables."),
 )  # fmt: skip
-
-
-class Value(click.ParamType):  # type: ignore[type-arg] # generic in newer versions of click
-    """A value that is checked as in Python."""
-
-    def __init__(self, parameter: Parameter) -> None:
-        self.parameter = parameter
-        is_path = parameter.about.suffixes or parameter.about.is_folder
-        self.name = {int: "integer", float: "float"}.get(parameter.kind, "path" if is_path else "text")
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return a value as the function takes it, or fail with the sentence that Python users get."""
-        try:
-            return self.parameter.checked(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str | None:
-        """Return the listed values."""
-        choices = self.parameter.choices
-        return f"[{'|'.join(choices)}]" if choices and self.parameter.kind is str else None
+"""The options for the ways of showing a result, each named after one."""
+_POSITION = (
+    About(name="at_size", flags=("--board",), default="7x7", metavar="SIZE", help="Board size, ROWSxCOLUMNS."),
+    About(
+        name="at_moves", flags=("--moves",), metavar="MOVES",
+        help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column).",
+    ),
+    About(name="at_fen", flags=("--fen",), metavar="FEN", help="Position as a quoted FEN, instead of --moves."),
+)  # fmt: skip
+"""The options that describe a position."""
 
 
 def build(name: str) -> click.Command:
     """Return a command of the registry for the command line."""
     command = command_of(function_of(name))
-    parameters: list[click.Parameter] = []
-    for parameter in command.parameters:
-        if parameter.about.place != "python":
-            parameters += _position_options() if parameter.about.is_position else [_click_parameter(parameter)]
-            parameters += [
-                click.Option([flag, f"hidden_{parameter.name}"], is_flag=True, hidden=True)
-                for flag in parameter.about.hidden
-            ]
-    parameters += [VIEWS[view] for view in VIEWS if view in command.views]
-    parameters += [_FORMAT] if {"tables", "rows"} & {*command.views} else []
-    is_raw = any(parameter.about.is_raw for parameter in command.parameters)
+    views = {f"view_{view}" for view in command.views} | {"view_rows" for view in command.views if view == "tables"}
+    taken = [each for each in command.parameters if each.place != "python"]
+    taken = [part for each in taken for part in (_POSITION if each.is_position else [each])]
+    taken += [each for each in _VIEWS if each.name in views]
+    is_raw = any(each.is_raw for each in taken)
     return click.Command(
         name.split()[-1],
-        params=parameters,
-        callback=lambda **given: _run(name, command, given),
+        params=[part for each in taken for part in _click_parameters(each)],
+        callback=lambda **given: _run(name, command, taken, given),
         help=command.help,
         epilog="\b\nExamples:\n" + "\n".join(f"  {line}" for line in command.examples) if command.examples else None,
         context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False} if is_raw else {},
     )
 
 
-def _position_options() -> list[click.Parameter]:
-    """Return the options that describe a position."""
-    return [
-        click.Option(["--board", "at_size"], default="7x7", show_default=True, help="Board size, ROWSxCOLUMNS."),
-        click.Option(
-            ["--moves", "at_moves"], default="",
-            help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column).",
-        ),
-        click.Option(["--fen", "at_fen"], metavar="FEN", help="Position as a quoted FEN, instead of --moves."),
-    ]  # fmt: skip
-
-
-def _click_parameter(parameter: Parameter) -> click.Parameter:
-    about = parameter.about
-    complete = COMPLETIONS.get(about.complete)
-    if parameter.is_argument:
-        metavar = about.metavar or parameter.name.upper()
-        shown = f"{metavar}..." * parameter.is_many or metavar
-        return click.Argument(
-            [parameter.name], nargs=-1 if parameter.is_many else 1, type=Value(parameter),
-            metavar=shown if parameter.is_required else f"[{shown}]", required=parameter.is_required,
-            shell_complete=complete,
-        )  # fmt: skip
-    flags = about.flags or (_word(parameter),)
-    keywords: dict[str, Any] = {"help": about.help}
-    if parameter.kind is bool:
-        return click.Option([*flags, parameter.name], is_flag=True, default=None, **keywords)
-    if parameter.is_many:
-        keywords |= {"multiple": True, "help": f"{about.help.rstrip('.')}; may be repeated."}
-    if parameter.default or (parameter.default is not None and parameter.kind in (int, float)):
-        keywords |= {"default": parameter.default, "show_default": True}
+def _click_parameters(about: About) -> list[click.Parameter]:
+    """Return the argument, or the option and its former names, which are hidden."""
+    types = {int: "INTEGER", float: "FLOAT", str: "PATH" if about.suffixes or about.is_folder else "TEXT"}
+    listed = f"[{'|'.join(about.choices)}]" if about.choices and about.kind is str else ""
+    metavar = about.metavar or listed or types.get(about.kind)
+    settings: dict[str, Any] = {
+        "type": click.UNPROCESSED,
+        "required": about.is_needed,
+        "shell_complete": lambda context, parameter, begun: complete(about, begun),
+    }
+    if about.place == "argument":
+        shown = f"{metavar}..." if about.is_many else metavar
+        metavar = shown if about.is_needed else f"[{shown}]"
+        return [click.Argument([about.name], nargs=-1 if about.is_many else 1, metavar=metavar, **settings)]
+    settings |= {"help": about.help, "metavar": metavar, "nargs": about.count}
+    if about.kind is bool:
+        settings = {"help": about.help, "is_flag": True, "default": None}
+    elif about.default or (about.default is not None and about.kind in (int, float)):
+        settings |= {"default": about.default, "show_default": True}
+    if about.is_many:
+        settings |= {"multiple": True, "help": f"{about.help.rstrip('.')}; may be repeated."}
     if about.flag_value:
-        keywords |= {"is_flag": False, "flag_value": about.flag_value}
+        settings |= {"is_flag": False, "flag_value": about.flag_value}
     if about.variable:
-        keywords |= {"envvar": about.variable, "show_envvar": True}
-    return click.Option(
-        [*flags, parameter.name], type=Value(parameter), metavar=about.metavar or None, required=parameter.is_required,
-        shell_complete=complete, nargs=about.count, **keywords,
-    )  # fmt: skip
+        settings |= {"envvar": about.variable, "show_envvar": True}
+    former = [click.Option([flag, f"hidden_{about.name}"], is_flag=True, hidden=True) for flag in about.hidden]
+    return [click.Option([*about.flags, about.name], **settings), *former]
 
 
-def _option_name(parameter: Parameter) -> str:
-    """Return the name of an option: of one that may be repeated, the singular."""
-    name = parameter.name.strip("_").replace("_", "-")
-    return name.removesuffix("s") if parameter.is_many else name
-
-
-def _run(name: str, command: Command, given: dict[str, Any]) -> None:
+def _run(name: str, command: Command, taken: Sequence[About], given: dict[str, Any]) -> None:
     """Call the function of a command with what was given, and show its result."""
     context = click.get_current_context()
-    views = {key: value for key, value in given.items() if key.startswith("view_")}
-    values = {key.removeprefix("hidden_"): given[key] for key in given.keys() - views.keys() if _is_given(context, key)}
-    check_views(views, command.tables)
-    at = {key: values.pop(f"at_{key}", "" if key == "moves" else None) for key in ("size", "moves", "fen")}
-    values |= {each.name: position_of(**at) for each in command.parameters if each.about.is_position}
+    unset = (ParameterSource.DEFAULT, None)
+    values = {
+        key.removeprefix("hidden_"): value
+        for key, value in given.items()
+        if value is not None and context.get_parameter_source(key) not in unset
+    }
+    try:
+        check(taken, values, attrgetter("word"))
+    except ValueError as error:
+        raise click.UsageError(str(error), context) from error
+    views = {key.removeprefix("view_"): values.pop(key) for key in [*values] if key.startswith("view_")}
+    only = views.get("tables")
+    if only and command.tables and only not in command.tables:
+        meant = did_you_mean(only, command.tables)
+        raise ValueError(f"--table: no table {only!r}; {meant}choose one of {', '.join(command.tables)}")
+    at = {key.removeprefix("at_"): values.pop(key) for key in [*values] if key.startswith("at_")}
+    values |= {each.name: position_of(**at) for each in command.parameters if each.is_position}
     if code := _code_of(command, values):
         continue_in_child(code)
-    with on_command_line(name, _say, same_again()), _errors_by_option(command):
-        show(command.function(*_positional(command, values), **values), views)
-
-
-def _positional(command: Command, values: dict[str, Any]) -> list[Any]:
-    """Take the arguments out of `values` that a call passes by position: those before any number of others."""
-    stars = [value for each in command.parameters if each.passing == "star" for value in values.pop(each.name, ())]
-    ahead = [each.name for each in command.parameters if each.passing == "position" and each.name in values]
-    return [*map(values.pop, ahead), *stars] if stars else []
-
-
-@contextmanager
-def _errors_by_option(command: Command) -> Iterator[None]:
-    """Have errors about a parameter name the option or argument of the command line.
-
-    Raises:
-        ValueError: with the new name.
-    """
+    bound = inspect.BoundArguments(inspect.signature(command.function), values)
+    settings = {key: values[key] for key in values.keys() - bound.signature.parameters.keys()}
     try:
-        yield
+        with called_as(name):
+            _show(command.function(*bound.args, **bound.kwargs, **settings), views, "tables" in command.views)
     except ValueError as error:
-        name, colon, message = str(error).partition(": ")
-        words = {parameter.name: _word(parameter) for parameter in command.parameters}
-        if not colon or name not in words:
+        parameter, colon, message = str(error).partition(": ")
+        words = {each.name: each.word for each in command.parameters if colon}
+        if parameter not in words:
             raise
-        raise ValueError(f"{words[name]}: {message}") from error
-
-
-def _word(parameter: Parameter) -> str:
-    if parameter.is_argument:
-        return parameter.about.metavar or parameter.name.upper()
-    return (parameter.about.flags or (f"--{_option_name(parameter)}",))[0]
-
-
-def _is_given(context: click.Context, name: str) -> bool:
-    return (
-        context.get_parameter_source(name) not in (ParameterSource.DEFAULT, None) and context.params[name] is not None
-    )
+        raise ValueError(f"{words[parameter]}: {message}") from error
 
 
 def _code_of(command: Command, values: dict[str, Any]) -> str:
     """Return the user code that a command names, as in messages; empty if it names none."""
-    named = [values.get(parameter.name, ()) for parameter in command.parameters if parameter.about.is_code]
+    named = [values.get(parameter.name, ()) for parameter in command.parameters if parameter.is_code]
     texts = [text for each in named for text in ([each] if isinstance(each, str) else each)]
     return ", ".join(str(text) for text in texts if ".py" in str(text))
 
 
-def _say(line: str) -> None:
-    """Print a line on standard error, even while output of user code is captured."""
-    if not write_real_stderr(line):
-        click.echo(line, err=True)
+def _show(result: Any, views: dict[str, Any], has_tables: bool) -> None:
+    """Print what a command has found, and write the files that were asked for; exit with 1 if its checks fail."""
+    if isinstance(result, Path):
+        result = f"Wrote {result}"
+    if isinstance(result, str) and result:
+        click.echo(result)
+    if not isinstance(result, Result):
+        return
+    output: Format = "json" if "json" in views else views.get("rows", "table")
+    only = views.get("tables")
+    is_plain = output == "table" and only is None
+    if is_plain:
+        _show_first(result, "full" in views, has_tables)
+    elif not has_tables and len(result.sections) == 1:
+        click.echo(render_rows(result.sections[0].rows, output))
+    else:
+        _print_sections(result.sections[1 if result.more else 0 :], output, only, has_tables)
+    if result.closing:
+        click.echo(result.closing, err=not is_plain)
+    _write_files(result, views)
+    if result.stopped:
+        raise Stopped(result.stopped)
+    if not result.passes:
+        sys.exit(1)
+
+
+def _show_first(result: Result[Any], is_full: bool, has_tables: bool) -> None:
+    """Print a result for people who asked for no table in particular."""
+    if result.step and sys.stdin.isatty() and sys.stdout.isatty():
+        result.step()
+    elif result.text:
+        click.echo(result.text)
+    elif result.more and not is_full:
+        click.echo(render_sections(result.sections[:1], "table"))
+        click.echo(wrapped(f"More with --table: {', '.join(result.more)}; with --full all of them.", terminal_width()))
+    elif has_tables or len(result.sections) > 1:
+        click.echo(render_sections(result.sections[1 if result.more else 0 :], "table"))
+    else:
+        for section in result.sections:
+            click.echo(render_rows(section.rows, "table", keep=section.keep))
+
+
+def _print_sections(sections: Sequence[Section], output: Format, only: str | None, has_tables: bool) -> None:
+    """Print tables with their notes; CSV is one table, and the rest is named on stderr."""
+    click.echo(render_sections(sections, output, only))
+    if output == "csv":
+        others = [section.key for section in sections[1:]] if only is None else []
+        more = f"--table {'|'.join(others)}" if has_tables else "--format json"
+        rest = f"CSV is one table, {sections[0].key}. Others: {more}." if others else ""
+        for sentence in filter(None, [sections[0].caveat, rest]):
+            click.echo(sentence, err=True)
+
+
+def _write_files(result: Result[Any], views: dict[str, Any]) -> None:
+    written = list(result.written)
+    if "plot" in views:
+        from knights_isolation.reports.plots.style import save
+
+        written.append(save(result.plot(), Path(views["plot"])))
+    if "html" in views:
+        if result.page is None:
+            raise ValueError("--html: there is no page of this")
+        write_text(Path(views["html"]), result.page(TYPED.get()))
+        written.append(Path(views["html"]))
+    for each in written:
+        click.echo(f"Wrote {each}", err=True)

@@ -12,92 +12,71 @@ from typing import IO, Any
 import click
 
 from knights_isolation.experiments.play.pools.interrupts import arrived
-from knights_isolation.isolation.suggestions import command, file_meant
+from knights_isolation.isolation.suggestions import file_meant
 from knights_isolation.isolation.usercode.user_exceptions import CompilerFault
 from knights_isolation.reports.text.rendering import wrapped
 
-from ..surface import Failed, Stopped
-
-WORDS = f"{__name__}.words"
-"""Key under which the outermost context stores the words of the command line."""
-_BEGINNING = "Error: "
-"""Prefix of click's messages."""
+from ..surface import TYPED, Failed, Stopped
 
 
-class BadInput(click.ClickException):
-    """Invalid user input; the message is one line."""
+class OneLine(click.ClickException):
+    """A command has failed, which is said in one line, wrapped to the width of a terminal."""
+
+    def format_message(self) -> str:
+        """Return the message as it stands behind "Error: "."""
+        if not sys.stderr.isatty():
+            return self.message
+        return wrapped(f"Error: {self.message}", shutil.get_terminal_size().columns).removeprefix("Error: ")
+
+
+class BadInput(OneLine):
+    """Invalid user input."""
 
     exit_code = 2
 
 
 class Interrupted(click.ClickException):
-    """Ctrl-C or SIGTERM has ended a command."""
-
-    def __init__(self, kept: str, goes_on: str) -> None:
-        """Make the message: what was kept, if anything, and the command to resume."""
-        if kept:
-            super().__init__(f"Interrupted: {kept}. Continue with: {goes_on}")
-        else:
-            super().__init__(f"Interrupted: nothing was saved. Restart with: {goes_on}")
+    """Ctrl-C or SIGTERM has ended a command; the message says what was kept, and the command to resume."""
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the message without the prefix of errors."""
         click.echo(self.message, file=file, err=True)
 
 
-def same_again() -> str:
-    """Return the command as it was typed."""
-    return command(*click.get_current_context().find_root().meta.get(WORDS, ()))
-
-
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Report errors that users can cause in one line; exit code 2 for invalid requests, 1 for failures.
+    """Report errors that users can cause in one line.
 
     Raises:
-        click.ClickException: with that line, wrapped to the terminal's width.
+        click.ClickException: with that line.
     """
     try:
-        with _errors_reported():
-            yield
-    except click.ClickException as error:
-        if not sys.stderr.isatty() or isinstance(error, click.UsageError | Interrupted):
-            raise
-        width = shutil.get_terminal_size().columns
-        kind = BadInput if error.exit_code == BadInput.exit_code else click.ClickException
-        raise kind(wrapped(f"{_BEGINNING}{error.message}", width).removeprefix(_BEGINNING)) from error
-
-
-@contextmanager
-def _errors_reported() -> Iterator[None]:
-    try:
         yield
+    except getattr(click.exceptions, "NoArgsIsHelpError", ()):  # of newer versions of click: it shows the help
+        raise
     except click.UsageError as error:
-        if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # newer versions of click only
-            raise
-        message = _plain_usage(error.format_message())
         hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
-        raise BadInput(f"{message}{hint}") from error
+        raise BadInput(f"{_plain_usage(error.format_message())}{hint}") from error
     except KeyboardInterrupt as stop:
         arrived()
-        kept, goes_on = (stop.kept, stop.goes_on) if isinstance(stop, Stopped) else ("", "")
-        raise Interrupted(kept, goes_on or same_again()) from None
+        kept, goes_on = (stop.kept, stop.goes_on or TYPED.get()) if isinstance(stop, Stopped) else ("", TYPED.get())
+        advice = f"{kept}. Continue with" if kept else "nothing was saved. Restart with"
+        raise Interrupted(f"Interrupted: {advice}: {goes_on}") from None
     except (CompilerFault, Failed) as error:
-        raise click.ClickException(str(error)) from error
+        raise OneLine(str(error)) from error
     except ValueError as error:
         raise BadInput(_in_one_line(str(error))) from error
     except OSError as error:
         text = f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
-        if isinstance(error, FileNotFoundError | FileExistsError | IsADirectoryError | NotADirectoryError):
-            meant = file_meant(error.filename) if isinstance(error, FileNotFoundError) and error.filename else ""
-            raise BadInput(f"{text}{meant}") from error
-        raise click.ClickException(text) from error
+        is_wrong = isinstance(error, FileNotFoundError | FileExistsError | IsADirectoryError | NotADirectoryError)
+        meant = file_meant(error.filename) if isinstance(error, FileNotFoundError) and error.filename else ""
+        raise (BadInput if is_wrong else OneLine)(f"{text}{meant}") from error
 
 
 def _plain_usage(message: str) -> str:
-    """Rewrite click's message about an argument in one line, without its way of saying where it is."""
+    """Rewrite click's message about a value in one line, without its way of saying where it is."""
     message = re.sub(r"\s*\n\s*", " ", message.strip().removesuffix("."))
-    return re.sub(r"^Invalid value for '\[?(.+?)\]?'(?: \(env var: .+?\))?: ", r"\1: ", message)
+    return re.sub(r"^Invalid value for '\[?(.+?)\]?': ", r"\1: ", message)
 
 
 def _in_one_line(message: str) -> str:

@@ -1,4 +1,4 @@
-"""The command line: the group of all commands, and how it ends when something was asked wrongly.
+"""The command line: the group of all commands, its help, and how it ends when something was asked wrongly.
 
 What a command needs is imported when it runs, so that `--help` answers at once.
 """
@@ -7,25 +7,30 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, cast
 
 import click
+from click.shell_completion import CompletionItem
 
 from knights_isolation.experiments.play.pools.interrupts import arrived, listen
 from knights_isolation.isolation.suggestions import command
 from knights_isolation.isolation.usercode.user_exceptions import is_user_file
-from knights_isolation.registry import COMMANDS, GROUPS, OLD, READING
 
+from .. import registry
+from ..parameters import command_of
+from ..registry import FIRST, GROUPS, OLD, READING, TASKS
+from ..surface import TYPED
 from .build import build
-from .cli_errors import WORDS, one_line_errors
-from .help_pages import show_help, write_first
+from .cli_errors import one_line_errors
 
 
 class Registered(click.Group):
@@ -37,17 +42,18 @@ class Registered(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of the commands in the order of the registry."""
-        names = (name.removeprefix(self._prefix) for name in COMMANDS if name.startswith(self._prefix))
+        names = (name.removeprefix(self._prefix) for name in registry.COMMANDS if name.startswith(self._prefix))
         return [*dict.fromkeys(name.split()[0] for name in names)]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Return a command, or a group of them."""
+        """Return a command, also by its former name, or a group of them."""
         full = f"{self._prefix}{name}"
-        if full in COMMANDS:
+        if full in OLD:
+            click.echo(f"Note: {command(name)} is now {command(*OLD[full].split())}.", err=True)
+            full = OLD[full]
+        if full in registry.COMMANDS:
             return build(full)
-        if full in GROUPS:
-            return Registered(f"{full} ", name=name, help=GROUPS[full])
-        return None
+        return Registered(f"{full} ", name=name, help=GROUPS[full]) if full in GROUPS else None
 
 
 class Commands(Registered):
@@ -55,32 +61,29 @@ class Commands(Registered):
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands that most people need, and how to see the others."""
-        write_first(formatter, context)
+        _list(formatter, "Start here", FIRST)
+        with formatter.section("More"):
+            words = {key: [name.removeprefix(f"{key} ") for name in task.commands] for key, task in TASKS.items()}
+            tasks = [(f"help {key}", f"{task.title}: {', '.join(words[key])}.") for key, task in TASKS.items()]
+            formatter.write_dl([*tasks, ("help all", "All commands."), ("COMMAND --help", "One command in detail.")])
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of all commands; `help` is none of the registry."""
         return [*super().list_commands(context), "help"]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Return a command, also by its former name."""
-        found = show_help if name == "help" else super().get_command(context, name)
-        if found is None and name in OLD:
-            click.echo(f"Note: {command(name)} is now {command(*OLD[name].split())}.", err=True)
-            group, _, last = OLD[name].rpartition(" ")
-            home = self.get_command(context, group) if group else self
-            assert isinstance(home, click.Group)
-            return home.get_command(context, last)
-        return found
+        """Return a command, or `help`."""
+        return show_help if name == "help" else super().get_command(context, name)
 
     def make_context(self, info_name: str | None, args: list[str], *arguments: Any, **options: Any) -> click.Context:
         """Read what stands before the command, and keep all of it for messages."""
-        words = tuple(args)
+        typed = command(*args)
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):  # a terminal that lacks a character shows another in its place
                 stream.reconfigure(errors="replace")
         with one_line_errors():
             context = super().make_context(info_name, args, *arguments, **options)
-        context.meta[WORDS] = words
+        context.call_on_close(partial(TYPED.reset, TYPED.set(typed)))
         return context
 
     def resolve_command(
@@ -102,6 +105,34 @@ class Commands(Registered):
                 # The reader has gone, as in `isolation heuristics | head`: nothing is left to say.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 context.exit(0)
+
+
+def _list(formatter: click.HelpFormatter, title: str, names: Iterable[str]) -> None:
+    """List commands with the first sentences of their help."""
+    texts = {name: " ".join(command_of(registry.function_of(name)).help.split()) for name in names}
+    with formatter.section(title):
+        formatter.write_dl([(name, re.split(r"(?<=\.) ", text, maxsplit=1)[0]) for name, text in texts.items()])
+
+
+def _complete_topic(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in (*TASKS, "all", *registry.COMMANDS) if name.startswith(begun)]
+
+
+@click.command("help", epilog="\b\nExamples:\n  isolation help play\n  isolation help all")
+@click.argument("topic", nargs=-1, shell_complete=_complete_topic)
+@click.pass_context
+def show_help(context: click.Context, topic: tuple[str, ...]) -> None:
+    """Show the commands for a task, or all."""
+    root, name = context.find_root(), " ".join(topic)
+    if name in TASKS or name == "all":
+        formatter = click.HelpFormatter(max_width=100)
+        for key in [name] if name in TASKS else TASKS:
+            _list(formatter, TASKS[key].title, TASKS[key].commands)
+        click.echo(formatter.getvalue().strip("\n"))
+    elif name in {"", "help", *registry.COMMANDS, *GROUPS, *OLD}:
+        root.command.main([*topic, "--help"], prog_name=root.info_name)
+    else:
+        raise ValueError(f"there is no task or command {name!r}: tasks are {', '.join(TASKS)}, all")
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
