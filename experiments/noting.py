@@ -176,7 +176,7 @@ def _add(tries: list[Try], adjusted: Sequence[float] = ()) -> None:
     """
     add_tries(tries)
     if sentence := withdrawn_sentence(list(zip(tries, adjusted, strict=False)), known_tries()):
-        warnings.warn(sentence, stacklevel=5)
+        warnings.warn(sentence, stacklevel=6)
 
 
 def _openings(findings: RunResults) -> str:

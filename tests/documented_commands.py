@@ -26,7 +26,7 @@ from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.play import parallel_map
 from knights_isolation.experiments.play.cluster import daemons
 from knights_isolation.experiments.play.runner import RunOutcome
-from knights_isolation.experiments.suite import Suite, build_suite, read_suite
+from knights_isolation.experiments.suite import Suite, build_suite, read_suite, screening
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.engines import engine_server
 from knights_isolation.reports.lab import server
@@ -180,7 +180,8 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=20, python_pairs=1))
     patch.setattr(league_config, "CLASSIC_OPPONENTS", ("random",))
     patch.setattr(entries, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
-    patch.setattr("knights_isolation.experiments.suite.read_suite", few_positions)
+    patch.setattr("knights_isolation.reports.studies.tuning.read_suite", few_positions)
+    patch.setattr(screening, "read_suite", few_positions)
     patch.setattr(quick_trial, "read_suite", few_positions)
     patch.setattr(build_suite, "SOURCES", (build_suite.PositionSource("mine", ("greedy", "random")),))
     patch.setattr(build_suite, "FIELD", ("greedy",))

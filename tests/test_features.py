@@ -269,7 +269,7 @@ def test_a_feature_that_does_not_compile_is_refused_by_name(tmp_path: Path) -> N
 def test_what_was_chosen_before_ctrl_c_is_shown_and_the_command_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     alone, chosen = SingleFeature("centre", "", 0.5, 0.5), SelectedFeature("centre", 1.0, 1.0, (1.0,), 0.5)
     selection = Selection(Limit(depth=1), "territory", 1, (alone,), (chosen,), is_interrupted=True)
-    name = "knights_isolation.experiments.learn.feature_selection.select_features"
+    name = "knights_isolation.reports.studies.tuning.select_features"
     monkeypatch.setattr(name, lambda *asked: selection)
     result = CliRunner().invoke(main, ["features", "centre"])
     assert "Forward selection of features" in result.stdout
@@ -279,7 +279,7 @@ def test_what_was_chosen_before_ctrl_c_is_shown_and_the_command_to_go_on(monkeyp
 
 @pytest.mark.exhaustive
 def test_the_command_prints_both_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knights_isolation.experiments.suite.read_suite", few_positions)
+    monkeypatch.setattr("knights_isolation.reports.studies.tuning.read_suite", few_positions)
     result = CliRunner().invoke(main, ["features", "links", "mobility", "--most", "1"])
     assert result.exit_code == 0, result.output
     assert "Single features" in result.output

@@ -157,7 +157,7 @@ def test_a_compiled_agent_that_would_search_for_minutes_is_interrupted() -> None
     ("function", "words"),
     [
         ("knights_isolation.experiments.learn.pairwise_fit.fit", ["fit", "mine.py:score", "--seed", "2"]),
-        ("knights_isolation.experiments.suite.agent_answers.collect_answers", ["screen", "random", "--sample", "20"]),
+        ("knights_isolation.experiments.suite.screening.collect_answers", ["screen", "random", "--sample", "20"]),
         ("knights_isolation.experiments.analysis.quick_trial.try_heuristic", ["try", "mine.py"]),
         ("knights_isolation.experiments.play.runner.play_tournament", ["match", "random", "greedy", "--out", "my run"]),
     ],

@@ -294,7 +294,7 @@ def test_a_patch_is_written_for_values_judged_better_only(tmp_path: Path) -> Non
 def test_the_command_fits_screens_and_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "knights_isolation.experiments.suite.read_suite", lambda *asked: read_suite(*asked).sample(2500, 1)
+        "knights_isolation.reports.studies.tuning.read_suite", lambda *asked: read_suite(*asked).sample(2500, 1)
     )
     Path("mine.py").write_text(FILE, encoding="utf-8")
     words = ["fit", "mine.py", "--limit", "nodes=50", "--parameter", "reach", "--patch", "it.patch"]

@@ -18,11 +18,22 @@ import numpy as np
 
 from knights_isolation.isolation.rules.parameters import Parameter
 
+from ..roster import complete, parse_limit
 from ..statistics.proportions import Interval
 from . import spsa_tuning
 from .parameter_space import Space, Vector
-from .spsa_tuning import SpsaPlan, Study, TuningProgress, TuningTask, opened_study, plan_of, promise
-from .tuning_games import BatchResult, with_values
+from .spsa_tuning import (
+    Sampler,
+    SpsaPlan,
+    Study,
+    Tuning,
+    TuningProgress,
+    TuningTask,
+    opened_study,
+    plan_of,
+    promise,
+)
+from .tuning_games import BatchResult, opponent_of, subject_of, with_values
 
 ROUNDS = 16
 FINALISTS = 8
@@ -80,16 +91,25 @@ def check_optuna() -> str:
     return str(optuna.__version__)
 
 
-def tuner_named(sampler: str) -> tuple[Callable[[int, int], SpsaPlan], Callable[..., Any]]:
-    """Return the function that plans a tuning from games and a seed, and the one that runs it.
+def tuning_task(
+    agent: str, opponent: str | None, limit: str, games: int, seed: int, sampler: Sampler = "spsa", **asked: Any
+) -> TuningTask:
+    """Return the task of tuning a spec's parameters by about so many games; `asked` are further fields of it.
 
     Raises:
-        ValueError: it needs Optuna, which is not installed.
+        ValueError: a spec or the limit is invalid, the agent has no heuristic, or Optuna is not installed.
     """
-    if sampler == "spsa":
-        return plan_of, spsa_tuning.tune
-    check_optuna()
-    return sampling_plan, sample
+    if sampler == "optuna":
+        check_optuna()
+    bound, plan_games = parse_limit(limit), sampling_plan if sampler == "optuna" else plan_of
+    subject, other = subject_of(agent, bound), complete(opponent_of(opponent), bound) if opponent else None
+    plan = plan_games(games // 2 if other else games, seed)
+    return TuningTask(subject, other, plan=plan, sampler=sampler, **asked)
+
+
+def run_tuning(task: TuningTask, out: Path | None, **settings: Any) -> Tuning | Sampling:
+    """Play a tuning by its sampler; for `settings` see `spsa_tuning.tune`."""
+    return (sample if task.sampler == "optuna" else spsa_tuning.tune)(task, out, **settings)
 
 
 def sample(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
@@ -178,16 +179,33 @@ def options_text(values: dict[str, float]) -> str:
     return ",".join(f"option.{name}={number_text(value)}" for name, value in values.items())
 
 
-def check_patch(target: str, names: Iterable[str]) -> None:
-    """Check that FILE:FUNCTION has defaults of these names to be patched.
+def check_parameters(
+    heuristic: Callable[[Any, Any], float],
+    wanted: Sequence[str],
+    target: str,
+    *,
+    is_patched: bool,
+    with_choices: bool = False,
+) -> None:
+    """Check that `space_of` finds parameters; warn of the categorical ones that keep their defaults.
+
+    `is_patched`: check also that FILE:FUNCTION, the `target`, has defaults of theirs to be patched.
 
     Raises:
-        ValueError: the heuristic is not from a user's file, or has no defaults of these names there.
+        ValueError: it finds none, or the heuristic is not from a user's file, or has no such defaults there.
     """
+    space = space_of(heuristic, wanted, with_choices=with_choices)
     path, _, function = target.rpartition(":")
-    if not path.endswith(".py"):
+    if is_patched and not path.endswith(".py"):
         raise ValueError("--patch needs a heuristic from your own file, FILE.py:FUNCTION")
-    patch_of_defaults(Path(path), function, dict.fromkeys(names, 0.0))
+    if is_patched:
+        patch_of_defaults(Path(path), function, dict.fromkeys(space.names, 0.0))
+    for choice in () if wanted else space.choices:
+        warnings.warn(
+            f"{choice.name} is categorical ({choice.allowed}) and keeps its default {choice.default}; to tune it, use "
+            f"isolation tune --sampler optuna.",
+            stacklevel=5,
+        )
 
 
 def write_patch(patch: Path, target: str, values: Mapping[str, float], is_better: bool) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,7 @@ def moved(plan: SpsaPlan, point: Vector, signs: Vector, leads: Vector, round_: i
     return stepped
 
 
+Sampler = Literal["spsa", "optuna"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 OPENINGS = 4000
@@ -111,16 +112,17 @@ class TuningTask:
     """A tuning: agent, opponent, board, random openings and plan.
 
     Both specs are completed; without an opponent the agent meets itself with other values. `wanted` are the parameters
-    to tune, all if empty. `openings` is the largest number of openings to tune on.
+    to tune, all if empty. `openings` is the largest number of openings to tune on. `sampler` chooses the values.
     """
 
     spec: Spec
     opponent: Spec | None
-    wanted: tuple[str, ...]
-    size: str
-    plies: int
-    openings: int
-    plan: SpsaPlan
+    wanted: tuple[str, ...] = ()
+    size: str = "7x7"
+    plies: int = 4
+    openings: int = OPENINGS
+    plan: SpsaPlan = plan_of(20_000, 1)
+    sampler: Sampler = "spsa"
 
 
 @dataclass(frozen=True)
@@ -238,17 +240,6 @@ def opened_study(
     journal = Journal(out, facts)
     with playing(question.size, jobs, cluster) as play:
         yield Study(question, space, pool, journal, play)
-
-
-def tunable(spec: Spec, wanted: Sequence[str], *, with_choices: bool = False) -> Space:
-    """Return an agent's parameter space: all parameters, or the named ones; choices only if requested.
-
-    Raises:
-        ValueError: there is nothing to tune.
-    """
-    heuristic = make_agent(spec).heuristic
-    assert heuristic is not None
-    return space_of(heuristic, wanted, with_choices=with_choices)
 
 
 def tune(

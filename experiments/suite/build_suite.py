@@ -92,16 +92,6 @@ FIELD = (
 """The reference field: agents that are asked for a reply to each move of a lost position."""
 
 
-def sources_of(specs: Sequence[str]) -> tuple[PositionSource, ...]:
-    """Return the default sources, or these agents, which also play some random moves."""
-    return (PositionSource("own", tuple(specs), (0.0, 0.1, 0.3)),) if specs else SOURCES
-
-
-def field_of(specs: Sequence[str]) -> tuple[str, ...]:
-    """Return the default reference field, or these agents."""
-    return tuple(specs) or FIELD
-
-
 def play_source(source: PositionSource, openings: Sequence[tuple[int, ...]], size: str, seed: int) -> list[list[int]]:
     """Play a game from each opening and return its cells; a failing agent ends its game."""
     generator = np.random.default_rng(seed)
@@ -191,10 +181,18 @@ class Recipe:
     field: tuple[str, ...] = FIELD
 
 
-def usual_plies(size: str) -> tuple[int, int]:
-    """Return the informative plies: after 10 to 31 plies on 7x7; hardly any earlier position has a wrong move."""
+def recipe_of(
+    size: str, first_ply: int | None, last_ply: int | None, field: tuple[str, ...], **settings: Any
+) -> Recipe:
+    """Return a recipe whose plies count from 1; agents of a field also play, with some random moves.
+
+    By default these are the informative plies, after 10 to 31 on 7x7: hardly any earlier position has a wrong move.
+    """
     rows, columns = parse_size(size)
-    return max(2, round(rows * columns * 10 / 49)), max(2, round(rows * columns * 31 / 49))
+    first, last = (max(2, round(rows * columns * played / 49)) for played in (10, 31))
+    plies = first_ply - 1 if first_ply else first, last_ply - 1 if last_ply else last
+    sources = (PositionSource("own", field, (0.0, 0.1, 0.3)),) if field else SOURCES
+    return Recipe(size, *plies, sources=sources, field=field or FIELD, **settings)
 
 
 def build_suite(

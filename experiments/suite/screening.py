@@ -20,11 +20,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.received import read_shipped
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
@@ -32,15 +35,15 @@ from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from ..plan.agent_facts import AgentFacts, run_facts
 from ..record import log
 from ..record.run_directory import load_run
+from ..roster import parse_limit
 from ..statistics.proportions import ErrorContributions, Interval, mean_parts, rate_interval
 from ..statistics.step_down import flip, step_down
-from .agent_answers import AgentAnswers, collect_answers
-from .suite_file import Suite, members
+from .agent_answers import AgentAnswers, collect_answers, costs_over_first, failing_positions, scaled_specs
+from .suite_file import Suite, members, read_suite
 
 Floats = NDArray[np.float64]
 
 PLY_BAND = 6
-_SEED = 1
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,58 @@ class Screening:
     suite: Suite
     baseline: Score
     contenders: tuple[tuple[Score, SuiteComparison], ...]
+
+
+MISTAKES = 5
+"""Number of mistakes that are shown of each contender."""
+
+
+@dataclass(frozen=True)
+class Screened:
+    """Scores on a suite, by contender the clearest mistakes, and by agent the cost of a node.
+
+    `own` and `others` are the answers of baseline and contenders; for `failing` see `agent_answers.failing_positions`.
+    `part` says in words which positions of the suite were asked.
+    """
+
+    screening: Screening
+    mistakes: dict[str, list[Mistake]]
+    costs: dict[str, Cost]
+    own: AgentAnswers
+    others: tuple[AgentAnswers, ...]
+    failing: dict[str, tuple[str, Board]]
+    part: str
+    is_at_equal_cost: bool
+
+
+def screen_agents(
+    specs: Sequence[str],
+    suite: str | Path,
+    limit: str,
+    *,
+    split: Literal["screen", "fit", "all"] = "screen",
+    sample: int | None = None,
+    seed: int = 1,
+    equal_cost: bool = False,
+    **settings: Any,
+) -> Screened:
+    """Compare agents with the first, the baseline, in a suite's positions; `settings` are of `collect_answers`.
+
+    Raises:
+        ValueError: an agent or the suite is invalid, the baseline is alone, or user code does not answer in time.
+    """
+    positions = read_suite(suite, None if split == "all" else split)
+    positions = positions if sample is None else positions.sample(sample, seed)
+    most = parse_limit(limit)
+    asked = scaled_specs(specs, most, positions.size) if equal_cost else specs
+    own, *others = collect_answers(asked, positions.positions, limit=most, seed=seed, **settings)
+    if not others:
+        raise ValueError(f"{own.name} is the baseline itself: name another contender or another --baseline")
+    costs = costs_over_first([own.spec, *(other.spec for other in others)], positions.size)
+    failing = failing_positions([own, *others], positions.positions)
+    mistakes = {other.name: worst_mistakes(positions, other, own, MISTAKES) for other in others}
+    part = f"split {split}" + (f", {sample} of them with seed {seed}" if sample else "")
+    return Screened(screen(positions, own, others), mistakes, costs, own, tuple(others), failing, part, equal_cost)
 
 
 def screen(

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from knights_isolation.experiments.discovery.campaign import CLIMBS, EDGES, Campaign
+from knights_isolation.experiments.discovery import finals
+from knights_isolation.experiments.discovery.campaign import CLIMBS, EDGES, Campaign, SearchTask, run_campaign
 from knights_isolation.experiments.discovery.finals import CEILING, Finalist, Headroom, Strength
 from knights_isolation.experiments.discovery.kept_wins import NODES, REFERENCE
-from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
+from knights_isolation.experiments.record.run_directory import HOME
+from knights_isolation.experiments.statistics.contender_verdicts import judge
+from knights_isolation.experiments.statistics.proportions import ALPHA, Interval, agree
+from knights_isolation.experiments.statistics.step_down import holm
+from knights_isolation.experiments.suite.screening import screen_agents
 from knights_isolation.isolation.files.atomic_write import write_text
 
+from ..answers import Result, drawn
 from ..charts.chart import Panel, Plot, RowChart, Series, fit_axis
 from ..charts.study_charts import differences_chart
 from ..pages.study_page import Source, parts_of, study_page
 from ..pages.templates import PAGE
 from ..text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
 from ..text.rendering import Section
+from .research import Match
+from .screening import screen_result
 
 _ROWS = 12
+_BASELINE = "ID:improved"
+_SECONDS_OF_A_PAGE = 10.0
+"""Between two pages of a search that goes on."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,68 @@ class Discovery:
     verdicts: tuple[Verdict, ...] = ()
     headroom: Headroom | None = None
     strengths: tuple[Strength, ...] = ()
+
+
+def discovery_result(
+    minutes: float, seed: int, size: str, opponent: str, out: str | Path | None, pairs: int, jobs: int,
+    show: Callable[[str], None], match: Match,
+) -> Result[Discovery]:  # fmt: skip
+    """Search for so many processor minutes, or go on, let the best play finals, judge the champion, write the page.
+
+    Args:
+        out: folder of the journal and of what is found; by default one below `runs/`.
+        pairs: held-out openings of each verdict.
+        show: called with a line after each round.
+
+    Raises:
+        ValueError: programs cannot be judged on the board or against the opponent, or the journal is damaged.
+        ChildProcessError: a process of the search died.
+    """
+    finals.check_opponent(opponent, size)
+    folder = (Path(out) if out else HOME / f"discover-{size}-seed{seed}").resolve()
+    next_page = 0.0
+
+    def after_round(campaign: Campaign) -> None:
+        nonlocal next_page
+        show(progress_line(campaign))
+        if time.monotonic() >= next_page:
+            write_discovery_page(Discovery(campaign), folder, size)
+            next_page = time.monotonic() + _SECONDS_OF_A_PAGE
+
+    campaign = run_campaign(SearchTask(size, seed), folder / "journal.jsonl", minutes, jobs=jobs, show=after_round)
+    held = finals.hold_finals(campaign.archive.all[: finals.FINALISTS], opponent, size, folder, seed, jobs)
+    play = partial(match, openings="random:4,screen", pairs=pairs, equal_cost=True, board=size, seed=seed, jobs=jobs)
+    verdicts = _judged(held[0].spec, opponent, size, play, jobs)
+    headroom = finals.measure_headroom(opponent, size, seed, jobs)
+    evidence = [*map(evidence_sentence, verdicts), *headroom_sentences(headroom, opponent)]
+    finals.write_found(held[0].found, held[0].file, evidence)
+    strengths = tuple(finals.measure_strength(campaign, opponent, size, folder, seed, jobs))
+    found = Discovery(campaign, tuple(held), verdicts, headroom, strengths)
+    write_discovery_page(found, folder, size)
+    chart = strength_chart(strengths) or growth_chart(campaign)
+    return Result(found, discovery_sections(found), partial(drawn, chart, "One round is no curve yet."))
+
+
+def _judged(champion: str, opponent: str, size: str, match: Match, jobs: int) -> tuple[Verdict, ...]:
+    """Return verdicts from held-out openings and from the split `screen`, their p-values adjusted for each other.
+
+    All are added to the log of tries.
+    """
+    verdicts, limits = [], [f"nodes={nodes}" for nodes in NODES]
+    for other, limit in dict.fromkeys([(opponent, limits[0]), (opponent, limits[-1]), (_BASELINE, limits[-1])]):
+        (duel,) = judge(match(champion, other, limit=limit).value).duels
+        less_lost = {end: 2 * getattr(duel.rate, end) - 1 for end in ("estimate", "low", "high")}
+        nodes, lead = NODES[limits.index(limit)], replace(duel.rate, **less_lost)
+        verdicts.append(Verdict("games", other, nodes, duel.pairs.n, lead, duel.p_value))
+    found = screen_agents([opponent, champion], size, limits[-1], equal_cost=True, jobs=jobs)
+    screening = screen_result(found).value.screening
+    ((_, compared),) = screening.contenders
+    verdicts.append(Verdict("positions", opponent, NODES[-1], len(screening.suite), compared.both, compared.p_value))
+    adjusted = holm([verdict.p_value for verdict in verdicts])
+    return tuple(
+        replace(verdict, p_value=p_value, difference=agree(verdict.difference, p_value <= ALPHA))
+        for verdict, p_value in zip(verdicts, adjusted, strict=True)
+    )
 
 
 def discovery_sections(found: Discovery) -> tuple[Section, ...]:

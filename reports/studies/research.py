@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.experiments.evaluation.evaluation import Evaluation
+from knights_isolation.experiments.evaluation.evaluation import Evaluation, EvaluationTask, revealed
+from knights_isolation.experiments.record.run_directory import HOME, digest_of
 from knights_isolation.experiments.record.tries import Try
+from knights_isolation.experiments.roster import AgentLike, make_agent, named, parse_spec, reference_of, settings_text
 from knights_isolation.experiments.statistics.account import adjusted_p_values
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
 
-from ..text.cell_values import Estimate, Points, PValue, Ratio
+from ..answers import Result
+from ..pages.templates import PAGE
+from ..text.cell_values import Estimate, Points, PValue, Ratio, estimate_of
 from ..text.rendering import Section, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
+    from knights_isolation.experiments.play.runner import Play
+    from knights_isolation.experiments.roster import Spec
+    from knights_isolation.experiments.statistics.run_results import RunResults
+
     from ..charts.chart import Plot, RowChart
 
-
+Match = Callable[..., "Result[RunResults]"]
+"""Plays two agents head to head; see `commands.tournaments.match`."""
 STEPS = ("cost", "fit", "screen", "tune", "test")
 NODES = 1000
 """Node limit of the agent that the heuristic is compared with."""
+SPRT = (0.0, 20.0)
+"""Elo of the hypotheses of the last test."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +80,112 @@ class Research:
         return len(self.steps) == len(STEPS) and all(step.passed for step in self.steps)
 
 
+def research_result(
+    heuristic: AgentLike, against: str, games: int, pairs: int, seed: int, jobs: int, play: Play, match: Match
+) -> Result[Research]:
+    """Take a heuristic from step to step, each at equal cost, until one says no, and write the page."""
+    reference = reference_of(heuristic)
+    step, cost, spec, opponent = _measured(reference, against)
+    steps = [step]
+    takes = (
+        partial(_fit, seed=seed),
+        partial(_screen, opponent=opponent, jobs=jobs),
+        partial(_tune, opponent=opponent, games=games, seed=seed, jobs=jobs, play=play),
+        partial(_test, match=partial(match, sprt=SPRT, pairs=pairs, seed=seed, jobs=jobs), opponent=opponent),
+    )
+    for take in takes:
+        if spec is None or not steps[-1].passed:
+            break
+        step, spec = take(spec)
+        steps.append(step)
+    file, digest = Path(reference.partition(".py")[0]).name, digest_of([reference, opponent, games, pairs, seed])
+    done = Research(tuple(steps), str(spec or ""), cost, HOME / f"research-{file}-{digest}" / PAGE)
+    section = research_section(done, opponent)
+    write_research_page(done, section, reference)
+    return Result(done, (section,), written=(done.page,), passes=not isnan(cost))
+
+
+def _measured(reference: str, against: str) -> tuple[Step, float, Spec | None, str]:
+    """Return the step of the cost, the agent at the limit that takes the opponent's time, and this opponent."""
+    from knights_isolation.experiments.evaluation.evaluate import candidate_reference, evaluate_all
+    from knights_isolation.experiments.play.pools.preparation import scaled_nodes
+
+    (answer,) = evaluate_all([reference], EvaluationTask("cost", against), 1)
+    if answer.error_kind or answer.cost is None:
+        return Step("cost", False, answer.feedback), float("nan"), None, against
+    method, nodes = against.partition(":")[0].rpartition("=")[2], scaled_nodes(NODES, answer.cost)
+    own, other = (named(parse_spec(spec)) for spec in (f"{method}:{candidate_reference(reference)}", against))
+    step = Step("cost", True, f"a node costs {answer.cost:.2f} ×: {nodes:,} nodes to its {NODES:,}")
+    return step, answer.cost, replace(own, limit=Limit(nodes=nodes)), str(replace(other, limit=Limit(nodes=NODES)))
+
+
+def _fit(spec: Spec, seed: int) -> tuple[Step, Spec]:
+    from ..charts.study_charts import fit_chart
+    from .tuning import fit_result
+
+    fit = partial(fit_result, spec.target, "depth=3", f"nodes={NODES}", seed=seed)
+    return _improved("fit", spec, fit, lambda found: fit_chart(found.fit))
+
+
+def _tune(spec: Spec, opponent: str, games: int, seed: int, jobs: int, play: Play) -> tuple[Step, Spec]:
+    from knights_isolation.experiments.learn.optuna_tuning import tuning_task
+
+    from ..charts.study_charts import tuning_chart
+    from .tuning import tune_result
+
+    make_folder(HOME)
+    out = HOME / f"research-{digest_of([settings_text(spec, make_agent(spec)), opponent, games, seed])}.jsonl"
+    limit = f"nodes={NODES}"
+
+    def tune() -> Result[Any]:
+        task = tuning_task(str(spec), opponent, limit, games, seed)
+        return tune_result(str(spec), limit, task, 1000, out, play, nullcontext, jobs=jobs)
+
+    return _improved("tune", spec, tune, lambda found: tuning_chart(found.tuning))
+
+
+def _improved(
+    name: str, spec: Spec, improve: Callable[[], Result[Any]], chart_of: Callable[[Any], Plot | RowChart | None]
+) -> tuple[Step, Spec]:
+    """Go on with new values if they are significantly better; old ones are no reason to stop."""
+    from knights_isolation.experiments.learn.parameter_space import options_text
+    from knights_isolation.experiments.learn.tuning_games import with_values
+    from knights_isolation.isolation.rules.parameters import parameters_of
+
+    if not parameters_of(make_agent(spec).heuristic):
+        return Step(name, True, "it has no parameters"), spec
+    result = improve()
+    values = result.value.values if result.value.is_better else {}
+    found = f"better values: {options_text(values)}" if values else "no significantly better values: the old ones stay"
+    return Step(name, True, found, result.sections, chart_of(result.value)), with_values(spec, values)
+
+
+def _screen(spec: Spec, opponent: str, jobs: int) -> tuple[Step, Spec]:
+    from knights_isolation.experiments.suite.screening import screen_agents
+
+    from ..charts.study_charts import screening_chart
+    from .screening import screen_result, verdict
+
+    result = screen_result(screen_agents([opponent, str(spec)], "7x7", f"nodes={NODES}", jobs=jobs))
+    screening = result.value.screening
+    ((_, compared),) = screening.contenders
+    finding = f"{verdict(compared)}: {estimate_of(compared.both, Points).text} points on held-out positions"
+    passed = verdict(compared) != "worse"
+    return Step("screen", passed, finding, result.sections, screening_chart(screening)), spec
+
+
+def _test(spec: Spec, opponent: str, match: Match) -> tuple[Step, Spec]:
+    from knights_isolation.experiments.statistics.sequential_tests import own_tests
+
+    from ..charts.interval_charts import running
+    from ..text.wording import decision_sentence
+
+    result = match(str(spec), opponent, limit=f"nodes={NODES}")
+    (test,) = own_tests(result.value)
+    passed = test.path.decision == "H1"
+    return Step("test", passed, decision_sentence(test), result.sections, running(result.value)), spec
+
+
 def research_section(done: Research, against: str) -> Section:
     """Return one row per step, and what to conclude."""
     rows = tuple(
@@ -89,10 +211,27 @@ def write_research_page(done: Research, section: Section, reference: str) -> Non
     write_text(done.page, study_page(f"Research: {Path(reference).name}", heading, section.title, parts))
 
 
-def evaluations_text(answers: Sequence[tuple[str, Evaluation]]) -> str:
-    """Return a row per candidate, and below what happened to each in words."""
+def evaluations_result(
+    candidates: Sequence[AgentLike | Path], question: EvaluationTask, reveal: bool, jobs: int
+) -> Result[list[Evaluation]]:
+    """Evaluate candidates and note it; return a row for each, and below what happened to it in words.
+
+    Raises:
+        ValueError: there is no such file, function, baseline or board.
+    """
+    from knights_isolation.experiments.evaluation.evaluate import evaluate_all
+    from knights_isolation.experiments.noting import note_evaluations
+
+    parse_size(question.size)
+    evaluations = evaluate_all(candidates, question, jobs)
+    note_evaluations(candidates, evaluations, question)
+    evaluations = [revealed(evaluation, reveal) for evaluation in evaluations]
+    answers = list(zip(map(str, candidates), evaluations, strict=True))
     words = [wrapped(f"{name}: {evaluation.feedback}", terminal_width()) for name, evaluation in answers]
-    return "\n".join([render_rows([_row(*answer) for answer in answers], "table"), *words])
+    section = Section("evaluate", "", tuple({"candidate": name, **asdict(answer)} for name, answer in answers))
+    text = "\n".join([render_rows([_row(*answer) for answer in answers], "table"), *words])
+    is_sound = not any(evaluation.error_kind for evaluation in evaluations)
+    return Result(evaluations, (section,), text=text, passes=is_sound)
 
 
 def _row(name: str, evaluation: Evaluation) -> dict[str, Any]:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence, Sized
+from functools import partial
+from pathlib import Path
+from typing import Any
 
+from knights_isolation.experiments.noting import note_screening
 from knights_isolation.experiments.roster import parse_spec
 from knights_isolation.experiments.statistics.proportions import ALPHA
-from knights_isolation.experiments.suite.agent_answers import AgentAnswers
-from knights_isolation.experiments.suite.screening import Mistake, Score, Screening, SuiteComparison, where_it_errs
+from knights_isolation.experiments.suite.screening import (
+    Agreement,
+    Mistake,
+    Score,
+    Screened,
+    Screening,
+    SuiteComparison,
+    known_agreements,
+    where_it_errs,
+)
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_text
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
@@ -18,17 +28,13 @@ from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.isolation.suggestions import advice, command
 
+from ..answers import Result, drawn
+from ..charts.study_charts import screening_chart
 from ..pages.templates import data_url, page_template
 from ..tables.costs import cost_cell, cost_sentence
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section, terminal_width, wrapped
 from ..text.wording import Word, verdict_of, verdict_sentence
-
-if TYPE_CHECKING:
-    from knights_isolation.experiments.suite.screen_agents import Screened
-    from knights_isolation.experiments.suite.screening import Agreement
-    from knights_isolation.experiments.suite.suite_file import Suite
-
 
 _NOTES = (
     "Kept: share of winning positions where a mistake was possible in which the agent's move keeps the win. Trouble: "
@@ -40,67 +46,72 @@ _NOTES = (
 )
 
 
-def screening_sections(
+def screen_result(found: Screened) -> Result[Screened]:
+    """Note a screening in the log of tries; return its tables, chart and page, with the mistakes of one contender."""
+    screening, suite, (only, *others) = found.screening, found.screening.suite, found.others
+    times = {name: cost.times for name, cost in found.costs.items()}
+    note_screening("screen", [screening], [other.spec for other in found.others], found.part, times)
+    notes = []
+    if found.is_at_equal_cost:
+        limits = ", ".join(f"{asked.name} {parse_spec(asked.spec).limit}" for asked in (found.own, *found.others))
+        notes = [f"At equal cost by CPU time per node, measured now: {limits}."]
+    sections = [verdict_section(screening, known_agreements(suite.name), found.failing, notes), _halves(found)]
+    shown = ""
+    if not others:
+        mistakes = found.mistakes[only.name]
+        sections += [_parts_section(found), mistakes_section(only.name, mistakes, suite.size)]
+        shown = mistake_texts(mistakes, suite.size)
+    chart = partial(drawn, screening_chart(screening))
+    page = partial(_page, sections, found.mistakes, suite.size)
+    return Result(found, tuple(sections), chart, closing=f"\n{shown}" if shown else "", page=page)
+
+
+def built_sentence(suite: Sized, path: Path) -> str:
+    """Return how many positions a suite has that was built, and how to screen with its file."""
+    return f"{pluralise(len(suite), 'position')}. Next: {command('screen', 'ID:*', '--suite', path)}"
+
+
+def verdict_section(
     screening: Screening,
     history: Sequence[Agreement] = (),
-    costs: Mapping[str, Cost] | None = None,
     failing: Mapping[str, tuple[str, Board]] | None = None,
-) -> tuple[Section, ...]:
-    """Return the verdicts, the best contender first, and both components of the difference.
+    notes: Sequence[str] = (),
+) -> Section:
+    """Return the verdicts, the best contender first; for `failing` see `agent_answers.failing_positions`."""
+    ranked, base = _ranked(screening), screening.baseline
+    failures = _failures([base, *(score for score, _ in ranked)], screening.suite.size, failing or {})
+    known = [sentence] if (sentence := _history_sentence(history)) else []
+    rows = *(_row(score, against) for score, against in ranked), _row(base, None)
+    title = " ".join([*_mostly_failed(screening), headline(screening)])
+    return Section("screen", title, rows, (*notes, *failures, *_NOTES, _described(screening), *known))
 
-    `costs` are costs per node relative to the baseline; for `failing` see `agent_answers.failing_positions`.
-    """
-    ranked = sorted(screening.contenders, key=lambda pair: -pair[1].both.estimate)
-    base = screening.baseline
-    rows = [_row(score, against) for score, against in ranked] + [_row(base, None)]
-    notes = [
-        *_failures([base, *(score for score, _ in ranked)], screening.suite.size, failing or {}),
-        *_NOTES,
-        _described(screening),
-    ]
-    notes += [sentence] if (sentence := _history_sentence(history)) else []
-    halves = tuple(
+
+def _ranked(screening: Screening) -> list[tuple[Score, SuiteComparison]]:
+    return sorted(screening.contenders, key=lambda pair: -pair[1].both.estimate)
+
+
+def _halves(found: Screened) -> Section:
+    """Return both components of the differences, and what a node costs relative to the baseline's."""
+    ranked = _ranked(found.screening)
+    rows = tuple(
         {
             "contender": score.agent,
             "kept": estimate_of(against.kept, Points),
             "trouble": estimate_of(against.trouble, Points),
-            "other_moves": Share(against.differs / max(1, len(screening.suite))),
-            "cost": cost_cell(costs or {}, score.agent),
+            "other_moves": Share(against.differs / max(1, len(found.screening.suite))),
+            "cost": cost_cell(found.costs, score.agent),
         }
         for score, against in ranked
     )
     note = (
         "Compared with the baseline, in points. Other moves: share of positions in which it played a different move "
-        f"than the baseline. "
-        f"{_cost_note(costs or {}, [score for score, _ in ranked])}"
+        f"than the baseline. {_cost_note(found.costs, [score for score, _ in ranked])}"
     )
-    return (
-        Section("screen", " ".join([*_mostly_failed(screening), headline(screening)]), tuple(rows), tuple(notes)),
-        Section("halves", "Wins kept and opponents' extra mistakes", halves, (note,)),
-    )
+    return Section("halves", "Wins kept and opponents' extra mistakes", rows, (note,))
 
 
-def equal_cost_note(baseline: AgentAnswers, contenders: Sequence[AgentAnswers]) -> str:
-    """Return the limits at which contenders were asked, to take the time of the baseline."""
-    limits = ", ".join(f"{asked.name} {parse_spec(asked.spec).limit}" for asked in (baseline, *contenders))
-    return f"At equal cost by CPU time per node, measured now: {limits}."
-
-
-def screened_sections(found: Screened, is_at_equal_cost: bool) -> tuple[Section, ...]:
-    """Return all tables of a screening; of a single contender also where it errs, and its clearest mistakes."""
-    from knights_isolation.experiments.suite.screening import known_agreements
-
-    suite, own, others = found.screening.suite, found.own, found.others
-    first, *more = screening_sections(found.screening, known_agreements(suite.name), found.costs, found.failing)
-    if is_at_equal_cost:
-        first = replace(first, notes=(equal_cost_note(own, others), *first.notes))
-    if len(others) == 1:
-        more.append(_parts_section(suite, others[0], own))
-        more.append(mistakes_section(others[0].name, found.mistakes[others[0].name], suite.size))
-    return (first, *more)
-
-
-def _parts_section(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers) -> Section:
+def _parts_section(found: Screened) -> Section:
+    contender, baseline = found.others[0], found.own
     rows = tuple(
         {
             "where": part.name,
@@ -109,7 +120,7 @@ def _parts_section(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers
             "baseline_kept": Share(part.baseline),
             "difference": Points(part.contender - part.baseline),
         }
-        for part in where_it_errs(suite, contender, baseline)
+        for part in where_it_errs(found.screening.suite, contender, baseline)
     )
     return Section("where", f"Where {contender.name} keeps its wins, compared with {baseline.name}", rows)
 
@@ -144,9 +155,7 @@ def _text(mistake: Mistake, board: Board) -> str:
     return f"{to_text(board)}\n{text}\n{_advise(board, 'show')}"
 
 
-def screening_page(
-    sections: Sequence[Section], mistakes: Mapping[str, Sequence[Mistake]], size: str, reproduce: str
-) -> str:
+def _page(sections: Sequence[Section], mistakes: Mapping[str, Sequence[Mistake]], size: str, reproduce: str) -> str:
     """Return one page with the tables and every contender's most telling mistakes as pictures."""
     columns = parse_size(size)[1]
     return page_template("screening.html").render(

@@ -4,40 +4,68 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from knights_isolation.experiments.learn.feature_selection import Selection
-from knights_isolation.experiments.learn.optuna_tuning import SampledParameter, Sampling
+from knights_isolation import heuristics
+from knights_isolation.experiments.learn import pairwise_fit
+from knights_isolation.experiments.learn.feature_selection import Selection, feature_name, select_features
+from knights_isolation.experiments.learn.move_pairs import reproducible_limit
+from knights_isolation.experiments.learn.optuna_tuning import SampledParameter, Sampling, run_tuning
 from knights_isolation.experiments.learn.pairwise_fit import Fit, FittedParameter
-from knights_isolation.experiments.learn.parameter_space import options_text
-from knights_isolation.experiments.learn.parameter_sweep import Sweep
-from knights_isolation.experiments.learn.spsa_tuning import Judgement, TunedParameter, Tuning, TuningProgress
+from knights_isolation.experiments.learn.parameter_space import check_parameters, options_text, write_patch
+from knights_isolation.experiments.learn.parameter_sweep import Sweep, parse_axis, plan_sweep, play_sweep
+from knights_isolation.experiments.learn.spsa_tuning import (
+    Judgement,
+    TunedParameter,
+    Tuning,
+    TuningProgress,
+    TuningTask,
+    judge,
+)
+from knights_isolation.experiments.learn.tuning_games import limited_of, opponent_of, subject_of
+from knights_isolation.experiments.noting import note_screening, note_selection
+from knights_isolation.experiments.plan.catalogue import heuristic_named
+from knights_isolation.experiments.play.pools.preparation import specs_at_equal_cost
+from knights_isolation.experiments.play.runner import Play
+from knights_isolation.experiments.roster import AgentLike, make_agent, named, parse_limit, parse_spec, reference_of
 from knights_isolation.experiments.roster.function_files import is_function_file
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
+from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.screening import Screening
+from knights_isolation.heuristics import canonical_name
+from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import range_text
 from knights_isolation.isolation.suggestions import advice, command
 
-from ..tables.costs import equal_cost_sentences
+from ..answers import Result, drawn
+from ..charts.line_plots import response_chart
+from ..charts.study_charts import features_chart, fit_chart, tuning_chart
+from ..tables.costs import equal_cost_sentences, scaled_sentence
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section
-from .screening import verdict
+from .screening import verdict, verdict_section
+
+Capture = Callable[[], AbstractContextManager[None]]
+"""What user code is called within; see `surface.captured`."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """Fitted parameters, and the heuristic screened with the old and the new values on held-out positions."""
+    """Fitted parameters of the heuristic `target`, screened with the old and the new values on held-out positions."""
 
     fit: Fit
     screening: Screening
+    target: str
 
     @property
     def values(self) -> dict[str, float]:
@@ -52,10 +80,11 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Tuned:
-    """Tuned parameters, and the new values judged on held-out openings; None if no value changed."""
+    """Tuned parameters of the heuristic `target`, and the new values on held-out openings; None if no value changed."""
 
     tuning: Tuning | Sampling
     judgement: Judgement | None
+    target: str
 
     @property
     def values(self) -> dict[str, float]:
@@ -66,6 +95,120 @@ class Tuned:
     def is_better(self) -> bool:
         """Whether the new values are significantly better on held-out openings."""
         return self.judgement is not None and significant_lead(self.judgement) > 0
+
+
+def features_result(
+    names: Sequence[AgentLike], at: str, guide: str, suite: str | Path, most: int, show: Callable[[int, int], None]
+) -> Result[Selection]:
+    """Select features among some of the registry or of users' files, all shipped ones by default, and note the choice.
+
+    Raises:
+        ValueError: there is no such feature, suite or guide, or a feature does not compile.
+    """
+    limit, leader = reproducible_limit(at), canonical_name(guide)
+    among = list(dict.fromkeys(feature_name(reference_of(name)) for name in names)) or list(heuristics.FEATURES)
+    parts = read_suite(suite, "fit"), read_suite(suite, "screen")
+    selection = select_features(*parts, among, limit, leader, most, show)
+    note_selection(selection, str(suite))
+    stopped = "the features chosen before are shown" if selection.is_interrupted else ""
+    chart = partial(drawn, features_chart(selection))
+    return Result(selection, feature_sections(selection), chart, stopped=stopped)
+
+
+def fit_result(
+    heuristic: AgentLike,
+    at: str,
+    limit: str,
+    *,
+    suite: str | Path = "7x7",
+    wanted: Sequence[str] = (),
+    seed: int = 1,
+    is_patched: bool = False,
+) -> Result[Fitted]:
+    """Fit a heuristic, screen it on held-out positions under a limit, and note what became of it.
+
+    Raises:
+        ValueError: there is nothing to fit or to be patched, or the heuristic runs interpreted or fails.
+    """
+    at_limit, screen_limit = reproducible_limit(at), parse_limit(limit)
+    path, name = heuristic_named(reference_of(heuristic))
+    function, target, held_out = load_heuristic(path, name).value, f"{path}:{name}", read_suite(suite, "screen")
+    check_parameters(function, wanted, target, is_patched=is_patched)
+    fitted = pairwise_fit.fit(function, read_suite(suite, "fit"), held_out, at_limit, wanted, seed)
+    found = Fitted(fitted, pairwise_fit.screened(function, fitted.values, held_out, screen_limit), target)
+    if found.values:
+        spec = f"ID:{target}@{limit},{options_text(found.values)}"
+        note_screening("fit", [found.screening], [spec], "split screen", {})
+    keep = "No significant improvement on held-out positions: keep the old values."
+    advice = new_agent_text(f"ID:{target}", found.values) if found.is_better else keep
+    sections = (*fit_sections(fitted), verdict_section(found.screening))
+    return Result(found, sections, partial(drawn, fit_chart(fitted)), closing=f"\n{advice}")
+
+
+def tune_result(
+    agent: str,
+    limit: str,
+    task: TuningTask,
+    pairs: int,
+    out: Path | None,
+    play: Play,
+    capture: Capture,
+    *,
+    equal_cost: bool = False,
+    is_patched: bool = False,
+    **where: Any,
+) -> Result[Tuned]:
+    """Tune an agent, and judge the new values by so many `pairs` on held-out openings; `where` are jobs and cluster.
+
+    Raises:
+        ValueError: there is nothing to tune or to be patched, or `out` has other settings.
+    """
+    with capture():
+        heuristic, choices = make_agent(task.spec).heuristic, task.sampler == "optuna"
+        assert heuristic is not None
+        check_parameters(heuristic, task.wanted, task.spec.target, is_patched=is_patched, with_choices=choices)
+    with capture(), watching() as show:
+        task, costs = _at_equal_cost(task) if equal_cost else (task, ())
+        tuning = run_tuning(task, out, show=show, **where)
+    judgement = judge(task, tuning.values, pairs, play=play, **where) if tuning.values else None
+    tuned = Tuned(tuning, judgement, task.spec.target)
+    advice, chart = new_agent_text(agent, tuning.values, "--limit", limit), tuning_chart(tuning)
+    figure, closing = partial(drawn, chart) if chart else None, f"\n{advice}" if tuned.is_better else ""
+    return Result(tuned, tuned_sections(tuned, costs), figure, closing=closing)
+
+
+def _at_equal_cost(task: TuningTask) -> tuple[TuningTask, tuple[str, ...]]:
+    """Return a task whose agent has the limit at which it takes the time of its opponent, and what its nodes cost."""
+    if task.opponent is None:
+        raise ValueError("equal cost needs an opponent: under other values the agent costs what it costs")
+    (_, scaled), (_, cost) = specs_at_equal_cost([task.opponent, task.spec], task.size)
+    return replace(task, spec=scaled), (scaled_sentence(scaled, cost, task.opponent),)
+
+
+def sweep_result(
+    agent: str, over: Sequence[str], opponent: str | None, limit: str | None, play: Play, capture: Capture, **keys: Any
+) -> Result[Sweep]:
+    """Play a sweep, or what is missing of it; for `keys` see `plan_sweep`.
+
+    Raises:
+        ValueError: an axis, a spec or the limit is invalid, or limits are swept and given as well.
+    """
+    axes = [parse_axis(text) for text in over]
+    if limit and any(axis.name == "limit" for axis in axes):
+        raise ValueError("--over limit=... and --limit exclude each other: use one of them")
+    bound = parse_limit(limit or "nodes=1000")
+    with capture():
+        subject = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(agent, bound)
+        other = opponent_of(opponent) if opponent else None
+        runs = plan_sweep(named(parse_spec(agent)), axes, other, bound, **keys)
+    swept = play_sweep(axes, runs, play)
+    name = opponent or subject.name
+    return Result(swept, (sweep_section(swept, name),), partial(drawn, response_chart(swept, name)))
+
+
+def patched(found: Fitted | Tuned, patch: str | Path | None) -> str:
+    """Write the new defaults as a patch, if one is wanted, and return how to apply it; see `write_patch`."""
+    return write_patch(Path(patch), found.target, found.values, found.is_better) if patch else ""
 
 
 def feature_sections(selection: Selection) -> tuple[Section, ...]:
