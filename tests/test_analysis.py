@@ -77,7 +77,7 @@ def test_an_analysis_has_a_sentence_for_each_function_and_player(analysed: tuple
         lines,
     )
     assert re.search(
-        r"Head to head (it beats|it loses to|no significant difference from) ID_Improved, \d+\.\d %", lines
+        r"Head to head (it beats ID_Improved|it loses to ID_Improved|no significant difference), \d+\.\d % ", lines
     )
     assert "At equal cost, with the same processor time for all, " in lines
     assert "custom_score_2 does not compile" in lines
@@ -93,7 +93,7 @@ def test_an_analysis_shows_each_opponent_the_costs_two_mistakes_and_what_to_do_n
     text = analysed[1]
     for opponent in ("Random", "MM_Null", "MM_Open", "MM_Improved", "AB_Null", "AB_Open", "AB_Improved", "mean"):
         assert f"\n{opponent} " in text
-    assert "win rate against  ID_Improved  custom_score" in text
+    assert re.search(r"\nwin rate against +ID_Improved +custom_score\n", text)
     assert re.search(r"function +difference +p +at equal cost +p at equal cost\n", text)
     assert "nodes in 150 ms of Python" in text
     assert text.count("loses;") == 2
@@ -159,16 +159,16 @@ def test_try_takes_all_functions_of_a_file_a_line_each(tmp_path: Path) -> None:
     file.write_text("def one(game, player):\n    return 1.0\n\ndef two(game, player):\n    return None\n")
     result = CliRunner().invoke(main, ["try", str(file), "--limit", "nodes=30"])
     assert result.exit_code == 1
-    lines = result.output.splitlines()
+    lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines[2:4]] == ["one", "two"]
     assert "fails" in lines[3]
-    assert "two: values: returns None" in " ".join(result.output.split())
-    assert "games against ID:improved at 30 nodes a move" in result.output
-    rows = json.loads(CliRunner().invoke(main, ["try", str(file), "--limit", "nodes=30", "--format", "json"]).output)
+    assert "two: values: returns None" in " ".join(result.stdout.split())
+    assert "games against ID:improved at 30 nodes a move" in result.stdout
+    rows = json.loads(CliRunner().invoke(main, ["try", str(file), "--limit", "nodes=30", "--format", "json"]).stdout)
     assert [(row["function"], row["compiles"]) for row in rows] == [("one", "yes"), ("two", "no")]
     quick = CliRunner().invoke(main, ["analyse", str(file), "--quick", "--limit", "nodes=30"])
     assert quick.exit_code == 1
-    assert quick.output.splitlines()[0] == lines[0]  # costs are measured anew
+    assert quick.stdout.splitlines()[0] == lines[0]  # costs are measured anew
 
 
 def test_a_function_that_a_file_only_imports_is_analysed_if_it_has_no_other(tmp_path: Path) -> None:

@@ -280,7 +280,7 @@ def test_a_terminal_s_own_size_is_kept_to(run: Path, size: tuple[int, int]) -> N
                 break
             printed += part
     os.close(parent)
-    lines = printed.decode().splitlines()
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", printed.decode()).splitlines()
     assert process.returncode == 0
     assert max(map(len, lines)) <= size[1]
     assert len(lines) <= size[0]
