@@ -22,8 +22,8 @@ from knights_isolation.experiments.statistics.contender_verdicts import judge, j
 from knights_isolation.experiments.statistics.paired_differences import Comparison
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.reports.pages.report_page import headline
+from knights_isolation.reports.studies.headlines import compare_headline
 from knights_isolation.reports.tables.compare import compare_sections
-from knights_isolation.reports.tables.headlines import compare_headline
 from knights_isolation.reports.text.wording import p_words, pooling_sentences
 
 
@@ -121,7 +121,7 @@ def test_a_verdict_that_rests_on_openings_of_other_runs_is_said_to_wherever_it_i
         f"(pooled {p_words(judged.evidence.p_value)}); what is shown is of the 40 here."
     )
     findings = load_findings([HOME / "second"])
-    assert said in compare_headline(findings).section.notes
+    assert said in compare_headline(findings).sections[0].notes
     assert any(said in section.notes for section in compare_sections(findings))
     assert said in headline(findings, judge(findings))
     clear = finish("third", "Same", range(100, 140), 0.9, seed=4)

@@ -16,8 +16,8 @@ from knights_isolation.experiments.statistics.run_results import RunResults, loa
 from knights_isolation.reports.analysis.analysis_page import opponents_table
 from knights_isolation.reports.charts.grids import leads
 from knights_isolation.reports.pages.report_page import headline
+from knights_isolation.reports.studies.headlines import compare_headline
 from knights_isolation.reports.tables.compare import compare_sections
-from knights_isolation.reports.tables.headlines import compare_headline
 from knights_isolation.reports.tables.summary import summarize
 from knights_isolation.reports.text.rendering import render_sections
 from knights_isolation.reports.text.wording import finding_sentence
@@ -106,7 +106,7 @@ def test_the_win_rate_against_the_baseline_is_a_column_with_its_interval(finding
         (duel.jointly.estimate, duel.jointly.low, duel.jointly.high)
     )
     assert {row["contender"]: row["verdict"] for row in tables["head_to_head"]}["Weak"] == "better"
-    assert "head_to_head" in compare_headline(findings).section.rows[0]
+    assert "head_to_head" in compare_headline(findings).sections[0].rows[0]
     opponents = {row["opponent"] for section in summarize(findings) if section.key == "opponents"
                  for row in section.rows if row["agent"] == "Weak"}  # fmt: skip
     assert opponents == {"Opp_A", "Opp_B", "Base"}

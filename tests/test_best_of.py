@@ -19,8 +19,8 @@ from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.reports.pages.report_page import report_page
+from knights_isolation.reports.studies.headlines import compare_headline
 from knights_isolation.reports.tables.compare import compare_sections
-from knights_isolation.reports.tables.headlines import compare_headline
 from knights_isolation.reports.tables.sequential import identical_sentences
 from knights_isolation.reports.tables.summary import summarize
 from knights_isolation.reports.text.rendering import render_sections
@@ -110,8 +110,8 @@ def test_compare_report_and_summary_say_who_is_left(run: Path, tmp_path: Path) -
     assert "Random" not in note
     assert note.split(";")[0].split(".")[0] in report_page(findings)
     headline = compare_headline(findings)
-    assert headline.tables[0] == "best_of"
-    assert headline.section.title.endswith(note)
+    assert headline.more[0] == "best_of"
+    assert headline.sections[0].title.endswith(note)
     text = render_sections(summarize(findings), "table")
     assert "`isolation results` accounts for the stopping" in " ".join(text.split())
 

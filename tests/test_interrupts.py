@@ -219,7 +219,7 @@ def test_a_run_that_lacks_no_game_but_is_not_closed_is_said_to_be_so(logged: int
 @pytest.mark.parametrize(
     "judging",
     [
-        "knights_isolation.reports.tables.headlines.compare_headline",
+        "knights_isolation.reports.studies.headlines.compare_headline",
         "knights_isolation.experiments.noting.note_run",
     ],
 )

@@ -12,8 +12,8 @@ from knights_isolation.experiments.statistics.planning import games_a_second
 from knights_isolation.experiments.statistics.proportions import score_from_elo
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.reports.pages.report_page import titles_of
-from knights_isolation.reports.studies.planning import plan_sections
-from knights_isolation.reports.tables.headlines import ratings_headline, summary_headline
+from knights_isolation.reports.studies.headlines import ratings_headline, summary_headline
+from knights_isolation.reports.studies.planning import plan_answer
 from knights_isolation.reports.tables.ratings import rating_sections
 from knights_isolation.reports.tables.run_comparisons import published_sections
 from knights_isolation.reports.tables.sequential import sprt_sections
@@ -98,7 +98,7 @@ def test_equals_share_a_rank_and_each_keeps_a_column_of_the_matrix(tmp_path):
 
 def test_of_equals_that_are_rated_highest_none_is_put_above_the_other(tmp_path):
     run = everybody_meets("abc", 6, lambda first, second: 2 if second == "c" else 1)
-    message = ratings_headline(load_findings([run.write(tmp_path / "run")])).section
+    message = ratings_headline(load_findings([run.write(tmp_path / "run")])).sections[0]
     assert "a and b are rated highest of 3 agents" in message.title
     assert [row["rank"] for row in message.rows] == [1, 1, 3]
 
@@ -106,7 +106,7 @@ def test_of_equals_that_are_rated_highest_none_is_put_above_the_other(tmp_path):
 def test_of_equals_that_won_most_all_are_named_and_the_baseline_is_not_put_below_itself(tmp_path):
     run = gauntlet(4, lambda agent, *_: 2 if agent in ("Base", "Alike") else 0, contenders=("Alike", "Bad"))
     findings = load_findings([run.write(tmp_path / "run")])
-    assert summary_headline(findings).section.title.endswith("agents: Alike and Base won most, 100.0 %.")
+    assert summary_headline(findings).sections[0].title.endswith("agents: Alike and Base won most, 100.0 %.")
     title = titles_of(findings, None, {}, rating_sections(findings)[0])["ratings"]
     assert title.startswith("Alike and Base are rated highest: 0 ")
 
@@ -114,7 +114,7 @@ def test_of_equals_that_won_most_all_are_named_and_the_baseline_is_not_put_below
 def test_nobody_won_most_where_no_pair_is_complete(tmp_path):
     run = everybody_meets("ab", 1, lambda first, second: 1)
     run.rows.pop()
-    text = summary_headline(load_findings([run.write(tmp_path / "run")])).section.title
+    text = summary_headline(load_findings([run.write(tmp_path / "run")])).sections[0].title
     assert text.endswith("1 game of 2 agents.")
 
 
@@ -209,15 +209,15 @@ def test_sprt_of_nothing_is_undecided(tmp_path):
 
 
 def test_a_plan_by_elo_is_the_plan_by_its_score():
-    by_elo = tables(plan_sections(elo=20))["plan"][0]
-    by_effect = tables(plan_sections(effect=score_from_elo(20) - 0.5))["plan"][0]
+    by_elo = tables(plan_answer(elo=20).sections)["plan"][0]
+    by_effect = tables(plan_answer(effect=score_from_elo(20) - 0.5).sections)["plan"][0]
     assert by_elo["needed"] == by_effect["needed"] == 1187
     assert by_elo["expected_in_sprt"] < by_elo["needed"]
 
 
 def test_a_plan_from_a_pilot_counts_what_is_still_to_be_played(tmp_path):
     pilot = load_findings([gauntlet(20, random_wins({"Base": 0.5, "Good": 0.5})).write(tmp_path / "run")])
-    (row,) = tables(plan_sections(effect=0.03, pilot=pilot))["plan"]
+    (row,) = tables(plan_answer(effect=0.03, pilot=pilot).sections)["plan"]
     assert row["pilot"] == 20
     assert row["more"] == row["needed"] - 20
     assert row["games"] == row["more"] * 4 * 2
@@ -244,8 +244,8 @@ def test_contenders_of_one_pilot_share_alpha_as_their_verdicts_do(tmp_path):
     rates = {"Base": 0.5, "Good": 0.5, "Odd": 0.5}
     alone = load_findings([gauntlet(20, random_wins(rates)).write(tmp_path / "alone")])
     both = load_findings([gauntlet(20, random_wins(rates), contenders=("Good", "Odd")).write(tmp_path / "both")])
-    (first,) = tables(plan_sections(effect=0.03, pilot=alone))["plan"]
-    second = tables(plan_sections(effect=0.03, pilot=both))["plan"]
+    (first,) = tables(plan_answer(effect=0.03, pilot=alone).sections)["plan"]
+    second = tables(plan_answer(effect=0.03, pilot=both).sections)["plan"]
     assert (first["alpha"], [row["alpha"] for row in second]) == (0.05, [0.025, 0.025])
     good = next(row for row in second if row["for"] == "Good")
     z = norm.ppf([0.975, 0.9875]) + norm.ppf(0.8)
@@ -255,14 +255,14 @@ def test_contenders_of_one_pilot_share_alpha_as_their_verdicts_do(tmp_path):
 
 def test_a_duel_is_planned_in_pairs(tmp_path):
     pilot = load_findings([duel(50, lambda opening: opening % 3).write(tmp_path / "run")])
-    (row,) = tables(plan_sections(elo=20, pilot=pilot))["plan"]
+    (row,) = tables(plan_answer(elo=20, pilot=pilot).sections)["plan"]
     assert row["games"] == 2 * row["more"]
 
 
 @pytest.mark.parametrize("arguments", [{}, {"effect": 0.1, "elo": 5.0}, {"effect": 3.0}, {"elo": 0.0}])
 def test_plans_for_nothing_or_too_much_are_refused(arguments):
     with pytest.raises(ValueError, match=r"effect|--elo"):
-        plan_sections(**arguments)
+        plan_answer(**arguments)
 
 
 @pytest.mark.parametrize("openings", [1, 5])
@@ -272,14 +272,14 @@ def test_a_pilot_of_a_few_openings_is_too_little_data(openings, tmp_path):
     for pilot, plan in ((match, {"elo": 20}), (run, {"effect": 0.03})):
         findings = load_findings([pilot])
         with pytest.raises(ValueError, match=rf"^too little data: .*{openings} complete openings? .*, at least 6 are"):
-            plan_sections(**plan, pilot=findings)
+            plan_answer(**plan, pilot=findings)
 
 
 def test_a_pilot_of_six_openings_is_enough(tmp_path):
     match = duel(6, lambda opening: opening % 3).write(tmp_path / "match")
     run = gauntlet(6, random_wins({"Base": 0.5, "Good": 0.5})).write(tmp_path / "run")
     for pilot in (match, run):
-        (row,) = tables(plan_sections(effect=0.03, pilot=load_findings([pilot])))["plan"]
+        (row,) = tables(plan_answer(effect=0.03, pilot=load_findings([pilot])).sections)["plan"]
         assert row["pilot"] == 6
 
 
@@ -289,7 +289,7 @@ def test_a_gauntlet_is_not_planned_in_elo(tmp_path):
         ValueError,
         match="--elo applies to head-to-head matches; plan a gauntlet with --effect, a difference of win rates",
     ):
-        plan_sections(elo=20, pilot=pilot)
+        plan_answer(elo=20, pilot=pilot)
 
 
 def test_the_published_tables_ship_with_their_verdicts():

@@ -20,8 +20,8 @@ from knights_isolation.experiments.statistics.sequential_tests import run_tests
 from knights_isolation.reports.charts.grids import differences, leads
 from knights_isolation.reports.pages.report_page import finding_of, headline, report_page
 from knights_isolation.reports.plots import draw_kind
+from knights_isolation.reports.studies.headlines import compare_headline, ratings_headline, summary_headline
 from knights_isolation.reports.tables.compare import compare_sections
-from knights_isolation.reports.tables.headlines import compare_headline, ratings_headline, summary_headline
 from knights_isolation.reports.tables.ratings import rating_sections
 from knights_isolation.reports.tables.summary import summarize
 from knights_isolation.reports.text.cell_values import Estimate, Points
@@ -256,10 +256,10 @@ def test_whose_games_count_as_the_baseline_s_is_said_at_once(tmp_path):
     run = with_control(gauntlet(20, good_and_alike, pools_control=True), heuristic="Base").write(tmp_path / "run")
     findings = load_findings([run])
     for first in (compare_headline(findings), summary_headline(findings)):
-        assert any("the games of Base_control count for Base" in note for note in first.section.notes)
+        assert any("the games of Base_control count for Base" in note for note in first.sections[0].notes)
     alone = load_findings([with_control(gauntlet(20, good_and_alike)).write(tmp_path / "alone")])
     for first in (compare_headline(alone), summary_headline(alone)):
-        assert not any("count for" in note for note in first.section.notes)
+        assert not any("count for" in note for note in first.sections[0].notes)
 
 
 def test_the_map_of_opponents_shows_the_differences_of_the_comparison(tmp_path):
@@ -339,7 +339,7 @@ def test_a_baseline_that_is_an_opponent_meets_its_control_and_is_compared_all_th
         test.path.outcomes.tolist() for test in run_tests(apart, 0, 3)
     ]
     for first in (compare_headline(met), summary_headline(met)):
-        assert any("the games of Base_control count for Base" in note for note in first.section.notes)
+        assert any("the games of Base_control count for Base" in note for note in first.sections[0].notes)
 
 
 def test_a_control_counts_as_nobody_else(tmp_path):
@@ -407,7 +407,7 @@ def test_a_stopped_run_says_so_on_every_surface_and_nowhere_gives_a_verdict_of_o
     path = gauntlet(8, better_on_all, planned=999).write(tmp_path / "runs" / "run")
     findings, games = load_findings([path]), "64 of 999"
     for first in (compare_headline(findings), summary_headline(findings), ratings_headline(findings)):
-        assert first.section.title.startswith(f"Stopped at {games} games: ")
+        assert first.sections[0].title.startswith(f"Stopped at {games} games: ")
     titles = [finding_of(findings, judge(findings)), draw_kind("forest", findings).get_suptitle()]
     for title in titles:
         assert title.startswith(f"Stopped at {games} games: No significant")
@@ -461,7 +461,7 @@ def test_a_match_that_its_test_stopped_is_headlined_by_the_test_and_not_by_the_i
     findings = load_findings([path])
     title = finding_of(findings, judge(findings))
     assert title.startswith("Decided after ")
-    assert title in compare_headline(findings).section.title
+    assert title in compare_headline(findings).sections[0].title
     assert "beats" not in " ".join(headline(findings, judge(findings)))
 
 
@@ -595,7 +595,7 @@ def test_runs_that_ask_different_questions_are_not_pooled(tmp_path, key, value):
 
 def test_of_a_run_that_was_killed_before_its_first_game_it_is_said_how_to_go_on(tmp_path):
     run = gauntlet(0, planned=100).write(tmp_path / "my run")
-    section = summary_headline(load_findings([run])).section
+    section = summary_headline(load_findings([run])).sections[0]
     text = section.title.split("\n")
     assert section.caveat == "Stopped: 0 of 100 planned games are in the log."
     assert text == [
@@ -603,7 +603,7 @@ def test_of_a_run_that_was_killed_before_its_first_game_it_is_said_how_to_go_on(
         f"resume it with: isolation tournament --resume '{run}'",
         "No result.",
     ]
-    assert text[0] in compare_headline(load_findings([run])).section.title
+    assert text[0] in compare_headline(load_findings([run])).sections[0].title
 
 
 def test_a_name_with_other_settings_is_refused_or_told_apart(tmp_path):

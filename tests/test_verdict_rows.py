@@ -21,8 +21,8 @@ from knights_isolation.experiments.statistics.proportions import Interval, agree
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.step_down import flip, score_flip_test, step_down
 from knights_isolation.reports.charts.interval_charts import forest
+from knights_isolation.reports.studies.headlines import compare_headline, ratings_headline, summary_headline
 from knights_isolation.reports.tables.compare import compare_sections
-from knights_isolation.reports.tables.headlines import compare_headline, ratings_headline, summary_headline
 from knights_isolation.reports.tables.ratings import rating_sections
 from knights_isolation.reports.tables.sequential import sprt_sections
 from knights_isolation.reports.tables.summary import summarize
@@ -287,7 +287,9 @@ def census(tmp_path, contenders=("Good", "Bad")):
 def test_a_census_is_exact_in_every_table(tmp_path):
     findings = census(tmp_path)
     sections = [*summarize(findings), *compare_sections(findings), *rating_sections(findings)]
-    rows = cells_of([*sections, *sprt_sections(findings, None, None), *(item(findings).section for item in HEADLINES)])
+    rows = cells_of(
+        [*sections, *sprt_sections(findings, None, None), *(item(findings).sections[0] for item in HEADLINES)]
+    )
     intervals = [interval for row in rows for interval in ends(row)]
     assert len(intervals) > 40
     assert all(low == high for low, high in intervals)
@@ -325,7 +327,7 @@ def test_every_row_of_every_view_agrees_with_itself(tmp_path, seed):
     run = gauntlet(30, random_wins(rates, seed), contenders=names, population=(0, 200, 40, 30)[seed])
     findings = load_findings([run.write(tmp_path / "run")])
     verdicts = {claim.contender: claim for claim in judge(findings).claims}
-    rows = [*compare_sections(findings)[0].rows, *compare_headline(findings).section.rows]
+    rows = [*compare_sections(findings)[0].rows, *compare_headline(findings).sections[0].rows]
     frame = verdict_frame(findings)
     for row in rows:
         verdict = row["verdict"].value if isinstance(row["verdict"], WordedCell) else row["verdict"]

@@ -26,8 +26,8 @@ from knights_isolation.experiments.statistics.sequential_tests import own_tests
 from knights_isolation.experiments.statistics.sprt import duel_path, gauntlet_path, opening_leads
 from knights_isolation.reports.charts.interval_charts import estimates
 from knights_isolation.reports.pages.report_page import report_page
+from knights_isolation.reports.studies.headlines import compare_headline, summary_headline
 from knights_isolation.reports.tables.compare import compare_sections
-from knights_isolation.reports.tables.headlines import compare_headline, summary_headline
 from knights_isolation.reports.tables.sequential import sprt_sections
 
 GAUNTLET: dict[str, Any] = {
@@ -196,8 +196,8 @@ def test_wherever_a_stopped_match_is_shown_its_estimate_knows_of_the_stopping(tm
     assert test.estimate.low < test.estimate.estimate < plain
     output = f"H1: +60 Elo rather than 0). Median-unbiased estimate: {test.estimate.estimate:+.0f} ("
     for text in (
-        compare_headline(findings).section.title,
-        summary_headline(findings).section.title,
+        compare_headline(findings).sections[0].title,
+        summary_headline(findings).sections[0].title,
         report_page(findings),
     ):
         assert f"Decided after {test.path.decided_after} pairs: Mine is stronger than Base ({output}" in text

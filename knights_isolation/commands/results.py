@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from knights_isolation.reports.answers import Deferred, Result, drawn
+from knights_isolation.reports.answers import Result, drawn
 
-from ..inputs import Baseline, Mixed, Run, RunLike, Worth, is_run_like, read_runs, run_paths
+from ..inputs import Baseline, Mixed, Run, RunLike, Worth, read_runs, run_paths
 from ..parameters import About, command
 from ..surface import COMMAND
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from knights_isolation.experiments.published.published_claims import PublishedAnalysis
     from knights_isolation.experiments.statistics.planning import FixedPlan
     from knights_isolation.experiments.statistics.run_results import RunResults
-    from knights_isolation.reports.tables.headlines import Headline
-    from knights_isolation.reports.text.rendering import Section
 
 Error = Annotated[float, About(low=0, high=0.5, is_open=True)]
 Page = Annotated[str | Path, About(suffixes=(".html", ".htm"))]
@@ -38,29 +35,10 @@ def results(
     Examples:
         isolation results
         isolation results runs/first --table opponents --format csv
-
-    Raises:
-        ValueError: there is no such run, or runs cannot be pooled.
     """
-    from knights_isolation.experiments.noting import note_look
-    from knights_isolation.reports.tables.compare import compare_sections
-    from knights_isolation.reports.tables.headlines import compare_headline, summary_headline
-    from knights_isolation.reports.tables.summary import TABLES, summarize
-    from knights_isolation.reports.text.rendering import terminal_height
+    from knights_isolation.reports.studies.headlines import run_answer
 
-    findings = read_runs(runs, baseline, mixed)
-    if baseline is None and not _is_comparable(findings):
-        headline = summary_headline(findings, terminal_height())
-        return _answered(findings, headline, lambda: summarize(findings), "heatmap")
-    headline = compare_headline(findings, worth / 100, terminal_height())
-    note_look(findings)
-    return _answered(
-        findings,
-        headline,
-        lambda: (*compare_sections(findings, worth / 100), *summarize(findings)),
-        "forest",
-        TABLES,
-    )
+    return run_answer(read_runs(runs, baseline, mixed), worth / 100)
 
 
 @command("full", "tables", "plot")
@@ -79,17 +57,10 @@ def ratings(
     Examples:
         isolation ratings
         isolation ratings runs/first runs/second --zero ID_Improved
-
-    Raises:
-        ValueError: there is no such run or agent, or runs cannot be pooled.
     """
-    from knights_isolation.reports.tables.headlines import ratings_headline
-    from knights_isolation.reports.tables.ratings import rating_sections
-    from knights_isolation.reports.text.rendering import terminal_height
+    from knights_isolation.reports.studies.headlines import ratings_headline
 
-    findings = read_runs(runs, baseline, mixed)
-    headline = ratings_headline(findings, zero, terminal_height())
-    return _answered(findings, headline, lambda: rating_sections(findings, zero), "ladder")
+    return ratings_headline(read_runs(runs, baseline, mixed), zero)
 
 
 @command("tables", "plot")
@@ -115,15 +86,13 @@ def sprt(
     Examples:
         isolation sprt runs/first
         isolation sprt runs/first --elo0 0 --elo1 10
-
-    Raises:
-        ValueError: there is no such run, or the bounds are invalid.
     """
+    from knights_isolation.reports.plots import draw_kind
     from knights_isolation.reports.tables.sequential import sprt_sections
 
     findings = read_runs(runs, baseline, mixed)
     sections = sprt_sections(findings, elo0, elo1, alpha, beta, elo_model)
-    return Result(findings, sections, partial(_draw, "running", findings))
+    return Result(findings, sections, partial(draw_kind, "running", findings))
 
 
 @command("tables")
@@ -133,9 +102,6 @@ def diff(before: Run, after: Run) -> Result[tuple[RunResults, RunResults]]:
     Examples:
         isolation diff runs/first runs/second
         isolation diff runs/first runs/second --table results
-
-    Raises:
-        ValueError: there is no such run.
     """
     from knights_isolation.reports.tables.run_comparisons import change_sections
 
@@ -167,22 +133,11 @@ def plan(
     Examples:
         isolation plan --effect 3
         isolation plan --elo 20 --pilot runs/first
-
-    Raises:
-        ValueError: an argument is out of range.
     """
-    from knights_isolation.experiments.statistics.planning import plan_contenders
-    from knights_isolation.reports.charts.study_charts import plan_chart
-    from knights_isolation.reports.studies.planning import plan_sections, typical_plans, wanted_effect
+    from knights_isolation.reports.studies.planning import plan_answer
 
-    share = (worth if effect is None and elo is None else effect or 0.0) / 100
-    findings = read_runs([pilot]) if pilot else None
-    sections = plan_sections(None if elo is not None and effect is None else share, elo, power, alpha, findings)
-    wanted = wanted_effect(share or None, elo)
-    plans = typical_plans(wanted, power, alpha)
-    if findings:
-        plans = [(each.contender, each.plan) for each in plan_contenders(findings, wanted, power, alpha)]
-    return Result(plans, sections, partial(drawn, plan_chart(plans)))
+    share = None if effect is None and elo is not None else (effect or worth) / 100
+    return plan_answer(share, elo, power, alpha, read_runs([pilot]) if pilot else None)
 
 
 @command("tables", "plot")
@@ -197,16 +152,13 @@ def published(
     Examples:
         isolation published
         isolation published results.csv --baseline ID_Improved
-
-    Raises:
-        ValueError: the file cannot be read, or has no results or no such baseline.
     """
     from knights_isolation.experiments.published.published_claims import analyse_file
     from knights_isolation.reports.charts.study_charts import published_chart
     from knights_isolation.reports.tables.run_comparisons import published_sections
 
     analysis = analyse_file(Path(file) if file else None, baseline)
-    return Result(analysis, tuple(published_sections(analysis)), partial(drawn, published_chart(analysis)))
+    return Result(analysis, published_sections(analysis), partial(drawn, published_chart(analysis)))
 
 
 @command()
@@ -227,9 +179,6 @@ def report(
     Examples:
         isolation report --open
         isolation report runs/first runs/second --out report.html
-
-    Raises:
-        ValueError: there is no such run or directory.
     """
     import webbrowser
 
@@ -237,7 +186,7 @@ def report(
     from knights_isolation.reports.pages.report_page import write_report
 
     findings = read_runs(runs, baseline, mixed)
-    written = write_report(findings, Path(out or findings.sources[0].info.path / "report.html"))
+    written = write_report(findings, out)
     note_look(findings)
     if open:
         webbrowser.open(written.resolve().as_uri())
@@ -266,47 +215,12 @@ def plot(
     Examples:
         isolation plot forest
         isolation plot runs/first heatmap --out heatmap.png
-
-    Raises:
-        ValueError: there is no such kind, run or agent, the runs cannot be pooled, or they have nothing that the plot
-            could show.
     """
-    from knights_isolation.reports.plots import KINDS, check_kind, figure_of
+    from knights_isolation.reports.plots import figure_of, kind_among
     from knights_isolation.reports.plots.style import save
 
-    if kind not in KINDS and runs and (runs[-1] in KINDS or Path(kind).exists() or is_run_like(kind)):
-        *others, last = runs
-        kind, runs = str(last), (kind, *others)
-    if kind not in KINDS and is_run_like(kind):
-        raise ValueError(f"which plot of {kind}? isolation plot {kind} KIND, with one of {', '.join(KINDS)}")
-    check_kind(kind)
+    kind, runs = kind_among(kind, *runs)
     figure = figure_of(kind, run_paths(runs), baseline, mixed, agent)
     if out is None and not COMMAND.get():
         return figure
     return save(figure, Path(out or ("card.png" if kind == "card" else f"{kind}.svg")))
-
-
-def _answered(
-    findings: RunResults,
-    headline: Headline,
-    behind: Callable[[], Sequence[Section]],
-    plot: str,
-    others: tuple[str, ...] = (),
-) -> Result[RunResults]:
-    """Return a result with a first look at its tables, which are made when they are asked for."""
-    return Result(
-        findings, Deferred(headline.section, behind), partial(_draw, plot, findings), more=(*headline.tables, *others)
-    )
-
-
-def _is_comparable(findings: RunResults) -> bool:
-    """Return whether somebody can be compared: with a baseline, or all with each other."""
-    from knights_isolation.experiments.statistics.contender_verdicts import judge_all_pairs
-
-    return findings.baseline is not None or bool(judge_all_pairs(findings))
-
-
-def _draw(kind: str, findings: RunResults) -> Figure:
-    from knights_isolation.reports.plots import draw_kind
-
-    return draw_kind(kind, findings)

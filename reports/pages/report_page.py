@@ -116,13 +116,13 @@ class DrawnPlot:
     svgs: tuple[Markup, ...]
 
 
-def write_report(findings: RunResults, out: str | Path) -> Path:
-    """Write the page of a run into the file `out`, atomically.
+def write_report(findings: RunResults, out: str | Path | None = None) -> Path:
+    """Write the page of a run into the file `out`, by default the first run's report.html, atomically.
 
     Raises:
         ValueError: it cannot be written there.
     """
-    out = Path(out)
+    out = Path(out or findings.sources[0].info.path / "report.html")
     check_output(out)
     write_text(out, report_page(findings))
     return out

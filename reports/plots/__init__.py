@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from knights_isolation.isolation.suggestions import did_you_mean
 
@@ -52,6 +52,26 @@ KINDS = {
 OF_ONE_AGENT = tuple(name for name, kind in KINDS.items() if kind.takes_agent)
 
 
+def kind_among(kind: Any, *runs: Any) -> tuple[str, tuple[Any, ...]]:
+    """Return a kind of plot and its runs; the kind may also be named after them.
+
+    Raises:
+        ValueError: only runs are named, or there is no such kind.
+    """
+    if kind not in KINDS and runs and (runs[-1] in KINDS or _is_run(kind) or Path(kind).exists()):
+        kind, runs = str(runs[-1]), (kind, *runs[:-1])
+    if kind not in KINDS and _is_run(kind):
+        raise ValueError(f"which plot of {kind}? isolation plot {kind} KIND, with one of {', '.join(KINDS)}")
+    check_kind(kind)
+    return kind, runs
+
+
+def _is_run(what: Any) -> bool:
+    from knights_isolation.experiments.record.run_directory import is_run, run_called
+
+    return not isinstance(what, str) or is_run(run_called(what))
+
+
 def draw_plot(
     kind: str,
     runs: Sequence[str | Path],
@@ -60,12 +80,7 @@ def draw_plot(
     mixed: bool = False,
     agent: str | None = None,
 ) -> Path:
-    """Draw a plot of runs into a file; kind "limits" treats the runs separately, the others pool them.
-
-    Raises:
-        ValueError: there is no such kind, run, agent or file type, the runs cannot be pooled, or they have nothing that
-            the plot could show.
-    """
+    """Draw a plot of runs into an .svg or .png file; the rest as `figure_of`."""
     from .style import save
 
     return save(figure_of(kind, runs, baseline, mixed, agent), Path(out))
@@ -74,10 +89,11 @@ def draw_plot(
 def figure_of(
     kind: str, runs: Sequence[str | Path], baseline: str | None = None, mixed: bool = False, agent: str | None = None
 ) -> Figure:
-    """Return a plot of runs as a figure; see `draw_plot`.
+    """Return a plot of runs as a figure; kind "limits" treats the runs separately, the others pool them.
 
     Raises:
-        ValueError: as `draw_plot`, but for the file type.
+        ValueError: there is no such kind, run or agent, the runs cannot be pooled, or they have nothing that the plot
+            could show.
     """
     from knights_isolation.experiments.statistics.run_results import load_findings
 

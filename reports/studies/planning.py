@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import joblib
@@ -18,12 +19,14 @@ from knights_isolation.experiments.plan.tournament_plan import (
     whole_limits,
 )
 from knights_isolation.experiments.statistics import planning
-from knights_isolation.experiments.statistics.planning import games_a_second, plan_contenders
+from knights_isolation.experiments.statistics.planning import ContenderPlan, games_a_second, plan_contenders
 from knights_isolation.experiments.statistics.proportions import score_from_elo
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.sprt import Sprt
 from knights_isolation.isolation.suggestions import advice
 
+from ..answers import Result, drawn
+from ..charts.study_charts import plan_chart
 from ..text.cell_values import Minutes, Points, join_names, pluralise
 from ..text.rendering import Section
 from ..text.wording import two_digits
@@ -32,13 +35,13 @@ GAMES_A_SECOND = 500.0
 """Approximate speed of two cores in games at 10,000 nodes per move."""
 
 
-def plan_sections(
+def plan_answer(
     effect: float | None = None,
     elo: float | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
     pilot: RunResults | None = None,
-) -> tuple[Section, ...]:
+) -> Result[list[tuple[str, planning.FixedPlan]]]:
     """Return pairs and time needed to detect an `effect` (share of games won, head to head from one half) or `elo`.
 
     With a `pilot`, variance and speed are the pilot's: a head-to-head is planned in pairs, a gauntlet in openings.
@@ -54,20 +57,20 @@ def plan_sections(
         )
     if elo is not None and not math.isfinite(elo):
         raise ValueError(f"--elo must be a difference in Elo, such as 20, not {elo:g}")
-    wanted = wanted_effect(effect, elo)
+    wanted = abs(score_from_elo(elo) - 0.5 if effect is None and elo is not None else effect or 0.0)
     if not wanted:
         raise ValueError("--elo must not be 0: no number of games detects a zero difference")
     if pilot is None:
-        return (_without_pilot(typical_plans(wanted, power, alpha), elo),)
-    return (_after_pilot(pilot, wanted, elo, power, alpha),)
+        plans = _typical_plans(wanted, power, alpha)
+        section = _without_pilot(plans, elo)
+    else:
+        planned = plan_contenders(pilot, wanted, power, alpha)
+        plans = [(each.contender, each.plan) for each in planned]
+        section = _after_pilot(pilot, planned, elo)
+    return Result(plans, (section,), partial(drawn, plan_chart(plans)))
 
 
-def wanted_effect(effect: float | None, elo: float | None) -> float:
-    """Return the effect to detect, in share of games won."""
-    return abs(effect) if effect is not None else abs(score_from_elo(elo or 0.0) - 0.5)
-
-
-def typical_plans(effect: float, power: float, alpha: float) -> list[tuple[str, planning.FixedPlan]]:
+def _typical_plans(effect: float, power: float, alpha: float) -> list[tuple[str, planning.FixedPlan]]:
     """Return plans head to head without a pilot, named by what they assume."""
     plans = []
     for name, variance in (("half of the pairs split", planning.TYPICAL_VARIANCE), ("nine in ten split", 0.025)):
@@ -86,8 +89,7 @@ def _without_pilot(plans: Sequence[tuple[str, planning.FixedPlan]], elo: float |
     return Section("plan", "Pairs needed", tuple(rows), tuple(notes))
 
 
-def _after_pilot(pilot: RunResults, effect: float, elo: float | None, power: float, alpha: float) -> Section:
-    plans = plan_contenders(pilot, effect, power, alpha)
+def _after_pilot(pilot: RunResults, plans: Sequence[ContenderPlan], elo: float | None) -> Section:
     if elo is not None and not all(plan.is_duel for plan in plans):
         raise ValueError(
             "--elo applies to head-to-head matches; plan a gauntlet with --effect, a difference of win rates"

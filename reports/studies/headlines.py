@@ -1,58 +1,82 @@
-"""First lines a command prints about a run: the finding, then one line per agent."""
+"""Answers about runs: the finding, then one line per agent; behind it all tables, and a plot."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from knights_isolation.experiments.exact.accuracy import knows_winners
+from knights_isolation.experiments.noting import note_look
 from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
-from knights_isolation.experiments.statistics.elimination import BestOfResult, read_contest
+from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.game_pairs import Standing
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.planning import WORTH
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.sequential_tests import SequentialTest, stopping_duels
 
+from ..answers import Deferred, Result
+from ..plots import draw_kind
+from ..tables.compare import (
+    clearest_first,
+    compare_sections,
+    direct_note,
+    head_to_head_cell,
+    in_rank_order,
+    price_sentence,
+)
+from ..tables.costs import cost_cell, cost_sentence
+from ..tables.ratings import TABLES as RATING_TABLES
+from ..tables.ratings import highest, rating_rows, rating_sections
+from ..tables.sequential import contest_rows, contest_sentence, dearer_sentences, identical_sentences, test_row
+from ..tables.summary import TABLES as SUMMARY_TABLES
+from ..tables.summary import interval_note, of_runs, run_notes, standings_section, summarize
 from ..text import wording
 from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise
-from ..text.rendering import Section
-from .compare import clearest_first, direct_note, head_to_head_cell, in_rank_order, price_sentence
-from .costs import cost_cell, cost_sentence
-from .ratings import TABLES as RATING_TABLES
-from .ratings import highest, rating_rows
-from .sequential import contest_rows, contest_sentence, dearer_sentences, identical_sentences, test_row
-from .summary import TABLES as SUMMARY_TABLES
-from .summary import interval_note, of_runs, run_notes, standings_section
+from ..text.rendering import Section, terminal_height
 
 _AROUND = 9  # number of terminal lines for the sentences around a table
 _FEWEST = 5  # number of agents shown even on the smallest terminal
 _KEPT = ("better", "worse", "control", "control differs")  # verdicts that are always shown, however small the terminal
 
 
-@dataclass(frozen=True)
-class Headline:
-    """First output of a command: a table with sentences, and the names of the further tables."""
+def run_answer(findings: RunResults, worth: float = WORTH) -> Result[RunResults]:
+    """Return the comparisons of a run, and note the look at them; its win rates if nobody can be compared."""
+    if findings.baseline is None and not judge_all_pairs(findings):
+        return summary_headline(findings)
+    answer = compare_headline(findings, worth)
+    note_look(findings)
+    return answer
 
-    section: Section
-    tables: tuple[str, ...]
 
-
-def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | None = None) -> Headline:
-    """Return who is ahead of the baseline, by how much, and at what cost: one line per contender, at most `lines`.
+def compare_headline(findings: RunResults, worth: float = WORTH) -> Result[RunResults]:
+    """Return who is ahead of the baseline, by how much, and at what cost: one line per contender.
 
     For a best-of: the remaining contenders, and how far the others are behind the leader. For matches that a sequential
     test stops: its decisions.
     """
+    section, tables = _comparison(findings, worth)
+    # the table of results by theory exists only if some openings' winners are known
+    theory = ["theory"] * any(knows_winners(source.info.path) for source in findings.sources)
+    names = (*tables, *theory, *SUMMARY_TABLES)
+    return _answer(
+        section, findings, lambda: (*compare_sections(findings, worth), *summarize(findings)), "forest", names
+    )
+
+
+def _comparison(findings: RunResults, worth: float) -> tuple[Section, list[str]]:
+    """Return the first table, and the names of those about comparisons behind it."""
     if contest := read_contest(findings):
-        return _contest_headline(findings, contest, lines)
+        notes = ["Deficit to the leader in percentage points, with intervals that are valid at any time."]
+        notes += [*dearer_sentences(findings, contest), *identical_sentences(findings, contest)]
+        return _first(findings, contest_sentence(contest), contest_rows(contest), notes, "contender"), ["best_of"]
     if tests := stopping_duels(findings):
-        return _sprt_headline(findings, tests, lines)
+        return _of_tests(findings, tests), ["head_to_head"]
     if each := judge_all_pairs(findings):
-        return _each_headline(findings, each, worth, lines)
+        return _of_pairs(findings, each, worth), ["each_against_each"]
     verdicts, costs = judge(findings), relative_costs(findings)
     results: tuple[Comparison | HeadToHead, ...] = verdicts.comparisons or verdicts.duels
     comparisons = in_rank_order(findings, results)
@@ -66,7 +90,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
         }
         for comparison in comparisons
     ]
-    visible_rows, left_out = _shortened(rows, lines)
+    visible_rows, left_out = _shortened(rows)
     claims = [comparison for comparison in comparisons if comparison.contender not in verdicts.controls]
     pooled = wording.pooled_sentence(findings) if verdicts.comparisons else ""
     notes = [
@@ -78,16 +102,13 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
         price_sentence(findings, verdicts, costs),
         f"{pluralise(left_out, 'contender')} more without a significant difference: --full." if left_out else "",
     ]
-    title = wording.finding_sentence(findings, verdicts)
-    tables = (
-        *(["verdicts", "effects"] if verdicts.comparisons else []),
-        *(["head_to_head"] if verdicts.duels or verdicts.direct else []),
-    )
-    return _headline(findings, title, visible_rows, notes, (*(tables or ("verdicts",)), *_theory(findings)))
+    tables = ["verdicts", "effects"] if verdicts.comparisons else []
+    tables += ["head_to_head"] if verdicts.duels or verdicts.direct else []
+    return _first(findings, wording.finding_sentence(findings, verdicts), visible_rows, notes), tables or ["verdicts"]
 
 
-def summary_headline(findings: RunResults, lines: int | None = None) -> Headline:
-    """Return the win rates: one line per agent, at most `lines` if given."""
+def summary_headline(findings: RunResults) -> Result[RunResults]:
+    """Return the win rates: one line per agent."""
     standings = findings.standings
     columns = ("agent", "role", "win_rate", "at_any_time", "both_won", "split", "both_lost")
     rows = _columns(standings_section(findings).rows, columns)
@@ -99,29 +120,27 @@ def summary_headline(findings: RunResults, lines: int | None = None) -> Headline
     notes = [interval_note(findings)] if rows else []
     if pooled := wording.pooled_sentence(findings):
         notes.append(f"Every agent is listed by itself; in the verdicts, {pooled}.")
-    title = f"{wording.state_words(findings)}{title}."
-    return _first(findings, title, rows, notes, SUMMARY_TABLES, lines, "agent")
+    section = _first(findings, f"{wording.state_words(findings)}{title}.", rows, notes, "agent")
+    return _answer(section, findings, lambda: summarize(findings), "heatmap", SUMMARY_TABLES)
 
 
-def ratings_headline(findings: RunResults, zero: str | None = None, lines: int | None = None) -> Headline:
-    """Return the ratings: one line per agent, at most `lines` if given."""
+def ratings_headline(findings: RunResults, zero: str | None = None) -> Result[RunResults]:
+    """Return the ratings: one line per agent."""
     ratings = rate(findings, zero)
     rows = _columns(rating_rows(ratings), ("rank", "agent", "rating"))
-    if not rows:
-        return _headline(findings, "No complete pairs to rate yet.", (), [], RATING_TABLES)
-    of_zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
-    title = f"{highest(ratings)} rated highest of {pluralise(len(rows), 'agent')}: {rows[0]['rating'].text} Elo."
-    how = (
-        "exact: all openings of this kind were played"
-        if ratings.is_exact
-        else "individual 95 % intervals, openings resampled"
-    )
-    notes = [f"Elo in this pool, {of_zero}; {how}."]
+    title, notes = "No complete pairs to rate yet.", []
+    if rows:
+        leads = f"{highest(ratings)} rated highest of {pluralise(len(rows), 'agent')}: {rows[0]['rating'].text} Elo."
+        title = wording.state_words(findings) + leads
+        of_zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
+        exact, resampled = "all openings of this kind were played", "individual 95 % intervals, openings resampled"
+        notes = [f"Elo in this pool, {of_zero}; {f'exact: {exact}' if ratings.is_exact else resampled}."]
     if added := ratings.half_game_added:
         notes.append(
             f"Half a win and half a loss were added for {', '.join(added)}, which would have no finite rating."
         )
-    return _first(findings, wording.state_words(findings) + title, rows, notes, RATING_TABLES, lines, "agent")
+    section = _first(findings, title, rows, notes, "agent")
+    return _answer(section, findings, lambda: rating_sections(findings, zero), "ladder", RATING_TABLES)
 
 
 def _won_most(standings: Sequence[Standing], baseline: str | None) -> str:
@@ -135,7 +154,7 @@ def _won_most(standings: Sequence[Standing], baseline: str | None) -> str:
     return f"{sentence}; {baseline}, the baseline, is in place {rank_of_baseline} with {share}"
 
 
-def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: float, lines: int | None) -> Headline:
+def _of_pairs(findings: RunResults, duels: Sequence[HeadToHead], worth: float) -> Section:
     decided = [duel for duel in duels if duel.verdict in ("better", "worse")]
     rows = [
         {
@@ -149,17 +168,10 @@ def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: flo
     found = "All" if len(decided) == len(duels) else f"{len(decided)} of"
     title = f"{wording.state_words(findings)}{found} {pluralise(len(duels), 'match')} have a significant winner."
     notes = [f"Simultaneous 95 % intervals for all {pluralise(len(duels), 'match')}{_when(findings)}."]
-    return _first(findings, title, rows, notes, ("each_against_each", *_theory(findings)), lines, "match")
+    return _first(findings, title, rows, notes, "match")
 
 
-def _contest_headline(findings: RunResults, contest: BestOfResult, lines: int | None) -> Headline:
-    notes = ["Deficit to the leader in percentage points, with intervals that are valid at any time."]
-    notes += [*dearer_sentences(findings, contest), *identical_sentences(findings, contest)]
-    rows, tables = contest_rows(contest), ("best_of", *_theory(findings))
-    return _first(findings, contest_sentence(contest), rows, notes, tables, lines, "contender")
-
-
-def _sprt_headline(findings: RunResults, tests: Sequence[SequentialTest], lines: int | None) -> Headline:
+def _of_tests(findings: RunResults, tests: Sequence[SequentialTest]) -> Section:
     # other intervals would ignore the stopping rule
     rows = _columns(map(test_row, tests), ("contender", "pairs", "estimate", "decision"))
     sprt = tests[0].path.sprt
@@ -170,21 +182,7 @@ def _sprt_headline(findings: RunResults, tests: Sequence[SequentialTest], lines:
     ]
     is_over = findings.stopped_early or findings.played + findings.repeated == findings.planned
     title = "" if is_over else " ".join(wording.stopped_sentences(tests))
-    return _first(findings, title, rows, notes, ("head_to_head", *_theory(findings)), lines, "contender")
-
-
-def _theory(findings: RunResults) -> list[str]:
-    # the table exists only if some openings' winners are known
-    return ["theory"] if any(knows_winners(source.info.path) for source in findings.sources) else []
-
-
-def _headline(
-    findings: RunResults, title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], tables: Sequence[str]
-) -> Headline:
-    section = Section(
-        "answer", "\n".join(filter(None, [*run_notes(findings), title])), tuple(rows), tuple(filter(None, notes))
-    )
-    return Headline(of_runs(findings, [section])[0], tuple(tables))
+    return _first(findings, title, rows, notes, "contender")
 
 
 def _verdict(comparison: Comparison | HeadToHead, verdicts: Verdicts, worth: float) -> str:
@@ -217,10 +215,10 @@ def _interval_note(findings: RunResults, comparisons: Sequence[Comparison | Head
     return f"{unit}, with {together}95 % intervals{_when(findings)}{by_itself}."
 
 
-def _shortened(rows: Sequence[dict[str, Any]], lines: int | None) -> tuple[tuple[dict[str, Any], ...], int]:
+def _shortened(rows: Sequence[dict[str, Any]]) -> tuple[tuple[dict[str, Any], ...], int]:
     # of the rows without a significant difference, those nearest to 0 are dropped first
     near = sorted((row for row in rows if row["verdict"] not in _KEPT), key=_distance)
-    hidden = near[: max(len(rows) - _room(rows, lines), 0)]
+    hidden = near[: max(len(rows) - _room(rows), 0)]
     return tuple(row for row in rows if row not in hidden), len(hidden)
 
 
@@ -229,17 +227,26 @@ def _distance(row: dict[str, Any]) -> float:
 
 
 def _first(
-    findings: RunResults, title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], tables: Sequence[str],
-    lines: int | None, what: str,
-) -> Headline:  # fmt: skip
-    left_out = len(rows) - _room(rows, lines)
-    more = f"{pluralise(left_out, what)} more: --full." if left_out > 0 else ""
-    return _headline(findings, title, rows[: len(rows) - max(left_out, 0)], [*notes, more], tables)
+    findings: RunResults, title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], what: str = ""
+) -> Section:
+    """Return a table about runs; if `what` its rows are is named, with as many as the terminal has room for."""
+    hidden = max(len(rows) - _room(rows), 0) if what else 0
+    more = f"{pluralise(hidden, what)} more: --full." if hidden else ""
+    title = "\n".join(filter(None, [*run_notes(findings), title]))
+    section = Section("answer", title, tuple(rows[: len(rows) - hidden]), tuple(filter(None, [*notes, more])))
+    return of_runs(findings, [section])[0]
+
+
+def _answer(
+    first: Section, findings: RunResults, behind: Callable[[], Sequence[Section]], plot: str, tables: tuple[str, ...]
+) -> Result[RunResults]:
+    return Result(findings, Deferred(first, behind), partial(draw_kind, plot, findings), more=tables)
 
 
 def _columns(rows: Iterable[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
     return [{name: row[name] for name in names if name in row} for row in rows]
 
 
-def _room(rows: Sequence[dict[str, Any]], lines: int | None) -> int:
+def _room(rows: Sequence[dict[str, Any]]) -> int:
+    lines = terminal_height()
     return len(rows) if lines is None else max(lines - _AROUND, _FEWEST)
