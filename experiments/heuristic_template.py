@@ -1,5 +1,9 @@
 """Template that `isolation new` writes."""
 
+from pathlib import Path
+
+from knights_isolation.isolation.files.atomic_write import write_new
+
 TEMPLATE = '''"""A heuristic for knight's Isolation."""
 
 
@@ -27,3 +31,15 @@ def score(game, player):
     # The baseline, `improved`, is len(own) - len(opponent). Here, a move that leads on to many others counts more.
     return float(len(own) - len(opponent)) + 0.5 * (len(game.reach(own)) - len(game.reach(opponent)))
 '''
+
+
+def write_template(path: Path) -> Path:
+    """Write the template into a new Python file.
+
+    Raises:
+        ValueError: the file exists, or is no Python file.
+    """
+    if path.suffix != ".py":
+        raise ValueError(f"{path} is not a Python file: use a name such as {path.with_suffix('.py')}")
+    write_new(path, TEMPLATE)
+    return path

@@ -64,6 +64,7 @@ class TrialConditions:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        parse_limit(self.limit)
         try:
             playable_size(self.size)
         except ValueError as error:

@@ -32,9 +32,9 @@ from ..roster.default_names import other_definitions
 class FileContents:
     """Heuristics by name, and names of the player classes, of a file.
 
-    `content_hash` is that of its source, of the local modules it imports, and of the data it read. `size` is the board
-    of its edition of the classic package, ROWSxCOLUMNS. `skipped` are its other functions and classes, each with why it
-    is neither; empty if one function was named.
+    `content_hash` is that of its source, of the local modules it imports, and of the data it read. `size` is the board,
+    ROWSxCOLUMNS, by default that of its edition of the classic package. `skipped` are its other functions and classes,
+    each with why it is neither; empty if one function was named.
     """
 
     path: str
@@ -45,8 +45,8 @@ class FileContents:
     skipped: dict[str, str]
 
 
-def read_file(reference: str) -> FileContents:
-    """Return the heuristics and players of ``FILE``, or the one heuristic of ``FILE:FUNCTION``.
+def read_file(reference: str, size: str | None = None) -> FileContents:
+    """Return the heuristics and players of ``FILE``, or the one heuristic of ``FILE:FUNCTION``; `size` is the board.
 
     Helpers that happen to take two arguments are excluded. Imported functions are excluded unless the file defines none
     of its own.
@@ -69,7 +69,7 @@ def read_file(reference: str) -> FileContents:
         )
     module = load_module(path)
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
-    size = THIRD.usual_size if is_third else "7x7"
+    size = size or (THIRD.usual_size if is_third else "7x7")
     return FileContents(path, content_hash(path) + data_hash(path), functions, players, size, skipped)
 
 

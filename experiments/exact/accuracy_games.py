@@ -13,12 +13,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from knights_isolation.heuristics import names
 from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.games.game_batch import GameBatch
 from knights_isolation.isolation.games.match import play_games
@@ -30,8 +32,9 @@ from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_w
 from ..plan.openings import OpeningSet, orbit_ids, random_openings
 from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
 from ..play.parallel_map import parallel_map
-from ..roster import named, parse_agent, parse_spec
-from .accuracy import decisions_frame, is_eligible
+from ..record.log import count_games
+from ..roster import AgentLike, named, parse_agent, parse_spec, reference_of
+from .accuracy import decisions_frame, is_eligible, run_decisions
 from .labels import DEFAULT_LIMIT, label_moves, label_table
 
 if TYPE_CHECKING:
@@ -72,11 +75,48 @@ def shortages(decisions: pd.DataFrame, positions: int) -> list[str]:
 def described(size: str) -> str:
     """Describe the decisions of `play_and_label` in one sentence."""
     first, last = judged_plies(size)
-    names = ", ".join(spec.partition("=")[2] for spec in FIELD)
+    field = ", ".join(spec.partition("=")[2] for spec in FIELD)
     return (
-        f"Moves at plies {first + 1} to {last + 1} of games on {size} against {names}, from openings of "
+        f"Moves at plies {first + 1} to {last + 1} of games on {size} against {field}, from openings of "
         f"{OPENING_PLIES} random plies, both sides."
     )
+
+
+def labelled_decisions(run: Path) -> tuple[pd.DataFrame, list[str]]:
+    """Return the labelled moves of a run, and how many of its games have labels.
+
+    Raises:
+        ValueError: the run has no labels.
+    """
+    decisions = run_decisions(run)
+    return decisions, [f"{decisions['game_id'].nunique():,} of {count_games(run):,} games are labelled."]
+
+
+def parse_depths(depths: str | Sequence[int]) -> list[int]:
+    """Return depths of search, which may be given as text: 1,3,5.
+
+    Raises:
+        ValueError: one is no positive whole number.
+    """
+    words = depths.split(",") if isinstance(depths, str) else depths
+    for word in words:
+        if not str(word).strip().isdecimal() or not int(word):
+            raise ValueError(f"depths: a positive whole number or several, as in 1,3,5, not {word!r}")
+    return [int(word) for word in words]
+
+
+def fresh_decisions(
+    heuristics: str | Sequence[AgentLike], depths: Sequence[int], positions: int, size: str, **options: Any
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the decisions of heuristics in fresh games, and what is to be known of them; see `play_and_label`.
+
+    `heuristics` may be names in one text, or `*` for all of the registry.
+    """
+    notes = list[str]()
+    words = [word.strip() for word in heuristics.split(",")] if isinstance(heuristics, str) else heuristics
+    references = names() if heuristics == "*" else [reference_of(word) for word in words]
+    frame = play_and_label(references, depths, positions, size=size, note=notes.append, **options)
+    return frame, [*notes, described(size), *shortages(frame, positions)]
 
 
 def play_and_label(
@@ -224,9 +264,9 @@ def _label_games(
     played = [games.moves[start:end].tolist() for start, end in pairwise(games.offsets.tolist())]
     labels = [label_moves(moves[: last + 1], first, openings.size, DEFAULT_LIMIT) for moves in played]
     ids = [2 * row + side for row in rows]
-    names = {f"agent_{index}": agent.name for index, agent in enumerate(agents, start=1)}
+    agent_names = {f"agent_{index}": agent.name for index, agent in enumerate(agents, start=1)}
     settings = {f"settings_{index}": json.dumps(agent.settings()) for index, agent in enumerate(agents, start=1)}
     orbit = orbit_ids(openings.cells[rows], openings.size).astype("int64")
-    frame = pd.DataFrame({"game_id": ids, "orbit": orbit, **names, **settings, "winner": games.winner})
+    frame = pd.DataFrame({"game_id": ids, "orbit": orbit, **agent_names, **settings, "winner": games.winner})
     decisions = decisions_frame(frame, label_table(ids, labels))
     return decisions[decisions["agent"] == player.name]

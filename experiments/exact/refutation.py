@@ -8,9 +8,13 @@ refutation. If no line is left and none had an error, there is no refutation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +26,7 @@ from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.geometry import knight_masks, parse_size
 
 from ..plan.openings import placement_openings
+from ..roster import make_agents, parse_agent, parse_limit
 
 MOST_POSITIONS = 300_000
 """Number of the agent's positions in an opening after which it is left undecided."""
@@ -80,43 +85,56 @@ class Refuted:
 
 
 def refute(
-    agent: Agent,
-    opponent: Agent,
-    size: str,
-    count: int | None = None,
-    seed: int = 1,
-    jobs: int = 1,
-    show: Callable[[int, int], None] = lambda done, total: None,
-) -> list[OpeningAnswer]:
-    """Answer for each opening of two placements whether the agent holds it, as the player that it is won for.
+    agents: Sequence[str],
+    opponent: str,
+    sizes: Sequence[str],
+    limits: Sequence[str],
+    count: int | None,
+    seed: int,
+    jobs: int,
+    counting: Callable[[], AbstractContextManager[Callable[[int, int], None]]],
+) -> tuple[list[Refuted], str]:
+    """Answer for each opening of two placements whether agents hold it, as the player that it is won for.
 
     Args:
-        opponent: plays each opening against the agent once, for comparison.
+        agents: specs, each of which may be of several agents.
+        opponent: plays each opening against each agent once, for comparison; its name is returned, too.
+        limits: of agents without one.
         count: draw so many openings at random; None for all.
-        show: called with the number of openings done, and of all.
+        jobs: threads; 0: one per core.
+        counting: gives for an agent on a board what is called with the number of openings done, and of all.
 
     Raises:
-        ValueError: the agent leaves something to chance, or the board is too large.
+        ValueError: an agent leaves something to chance, or a board is too large.
     """
+    results = []
+    for size, limit in product(sizes, map(parse_limit, limits)):
+        other = parse_agent(opponent, limit)
+        for spec, agent in (each for text in agents for each in make_agents(text, limit)[0]):
+            with counting() as show, ThreadPoolExecutor(jobs or os.cpu_count() or 1) as threads:
+                openings, answers = _openings(agent, other, size, count, seed), list[OpeningAnswer]()
+                for answer in threads.map(partial(_answer, agent, other, size), openings):
+                    answers.append(answer)
+                    show(len(answers), len(openings))
+            results.append(Refuted(agent.name, str(spec.limit or "–"), size, tuple(answers)))
+    return results, other.name
+
+
+def _openings(agent: Agent, opponent: Agent, size: str, count: int | None, seed: int) -> list[tuple[int, ...]]:
+    """Return the openings to answer for, once both agents are compiled."""
     rows, columns = parse_size(size)
     if rows * columns > MOST_CELLS:
         raise ValueError(f"refutations are searched on boards of up to {MOST_CELLS} cells; {size} has {rows * columns}")
     if not agent.is_deterministic:
         why = agent.why_unrepeatable or "its moves depend on its seed"
         raise ValueError(f"{agent.name} leaves something to chance, so no line refutes it: {why}")
-    every = placement_openings(size)
-    openings = [tuple(every[index]) for index in range(len(every))]
-    if count is not None and count < len(openings):
-        chosen = np.random.default_rng(seed).choice(len(openings), count, replace=False)
-        openings = [openings[index] for index in sorted(chosen.tolist())]
     agent.compiled((rows, columns))
     opponent.compiled((rows, columns))
-    answers = []
-    with ThreadPoolExecutor(jobs) as threads:
-        for answer in threads.map(lambda opening: _answer(agent, opponent, size, opening), openings):
-            answers.append(answer)
-            show(len(answers), len(openings))
-    return answers
+    every = placement_openings(size)
+    chosen: Sequence[int] = range(len(every))
+    if count is not None and count < len(every):
+        chosen = sorted(np.random.default_rng(seed).choice(len(every), count, replace=False).tolist())
+    return [tuple(every[index]) for index in chosen]
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
+from knights_isolation.experiments.roster import reference_of
 from knights_isolation.isolation.suggestions import command as shown_command
-from knights_isolation.reports.answers import Result, drawn
-from knights_isolation.reports.text.rendering import Section
+from knights_isolation.reports.answers import Result
 
 from ..inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Rival, Seed, agent_spec
 from ..parameters import About, command
 from ..surface import COMMAND, TYPED, captured, counting, play_kept_run, tell
 
 if TYPE_CHECKING:
-    from knights_isolation.experiments.analysis.analyse_file import Analysis, TrialConditions
-    from knights_isolation.experiments.analysis.file_contents import FileContents
+    from knights_isolation.experiments.analysis.analyse_file import Analysis
     from knights_isolation.experiments.analysis.quick_trial import Trial
     from knights_isolation.experiments.plan.catalogue import CatalogueEntry
     from knights_isolation.isolation.checks.check_result import CheckResult
@@ -31,17 +29,10 @@ def new(file: str | Path) -> Result[Path]:
     Examples:
         isolation new my_heuristic.py
         isolation analyse my_heuristic.py
-
-    Raises:
-        ValueError: the file exists, or is no Python file.
     """
-    from knights_isolation.experiments.heuristic_template import TEMPLATE
-    from knights_isolation.isolation.files.atomic_write import write_new
+    from knights_isolation.experiments.heuristic_template import write_template
 
-    path = Path(file)
-    if path.suffix != ".py":
-        raise ValueError(f"{path} is not a Python file: use a name such as {path.with_suffix('.py')}")
-    write_new(path, TEMPLATE)
+    path = write_template(Path(file))
     return Result(path, (), text=f"Wrote {path}. Next: {shown_command('try', path)}")
 
 
@@ -57,32 +48,11 @@ def try_(
     Examples:
         isolation try my_heuristic.py
         isolation try game_agent.py:custom_score_2 --limit nodes=300
-
-    Raises:
-        ValueError: the file cannot be read or has no heuristic.
     """
-    from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT, try_functions
-    from knights_isolation.experiments.analysis.file_contents import read_file
-    from knights_isolation.experiments.noting import note_screening
-    from knights_isolation.experiments.roster import reference_of
-    from knights_isolation.experiments.roster.default_names import only_heuristic
-    from knights_isolation.isolation.loading.load_user_code import load_warnings
-    from knights_isolation.reports.analysis.quick_trial import trial_rows, trials_text
+    from knights_isolation.reports.analysis.quick_trial import trials_answer
 
-    reference, limit = reference_of(heuristic), limit or QUICK_LIMIT
-    with captured(reference):
-        contents = read_file(reference)
-        if not contents.functions:
-            only_heuristic(contents.path)  # raises an error that lists the file's contents
-        against = agent_spec(baseline) if baseline else None
-        is_single = len(contents.functions) == 1
-        trials = try_functions(contents, against, limit, in_python=is_single, show=_show_step)
-        text = trials_text(contents, trials, load_warnings(contents.path))
-    screened = {f"ID:{contents.path}:{name}@{limit}": trial.screening for name, trial in trials.items()}
-    if asked := {spec: screening for spec, screening in screened.items() if screening}:
-        note_screening("try", list(asked.values()), list(asked), "split screen", {})
-    section = Section("trials", f"Heuristics of {contents.path}", tuple(trial_rows(trials)))
-    return Result(trials, (section,), text=text, passes=all(trial.is_sound for trial in trials.values()))
+    reference, against = reference_of(heuristic), agent_spec(baseline) if baseline else None
+    return trials_answer(reference, against, limit, partial(captured, reference), tell)
 
 
 @command("html", "plot")
@@ -115,9 +85,6 @@ def analyse(
     Examples:
         isolation analyse game_agent.py
         isolation analyse game_agent.py:custom_score --html analysis.html
-
-    Raises:
-        ValueError: the file cannot be read, or an argument is invalid.
     """
     if quick:
         if markdown or opponents or pairs:
@@ -125,40 +92,15 @@ def analyse(
         return cast("Result[Analysis]", try_(heuristic, baseline=baseline, limit=limit))
     from knights_isolation.experiments.analysis.analyse_file import TrialConditions
     from knights_isolation.experiments.analysis.file_contents import read_file
-    from knights_isolation.experiments.roster import parse_limit, reference_of
-    from knights_isolation.reports.analysis import analysis_page as pages
+    from knights_isolation.reports.analysis.analysis_page import analysis_answer
 
-    reference, limit = reference_of(heuristic), limit or "nodes=10000"
-    parse_limit(limit)
+    reference, against = reference_of(heuristic), agent_spec(baseline) if baseline else None
     with captured(reference):
-        contents = read_file(reference)
-    contents = replace(contents, size=board or contents.size)
-    against, rivals = agent_spec(baseline) if baseline else None, tuple(map(agent_spec, opponents))
-    analysis = _analysed(contents, TrialConditions(against, rivals, limit, contents.size, pairs, seed), reference, jobs)
-    if COMMAND.get():
-        pages.keep_page(analysis, TYPED.get())
-    written = pages.write_markdown(analysis, Path(markdown), TYPED.get()) if markdown else []
-    tables = (pages.verdict_table(analysis), pages.cost_table(analysis), pages.opponents_table(analysis))
-    return Result(
-        analysis, tables, partial(drawn, next(iter(pages.forests(analysis)), None)),
-        text=pages.analysis_text(analysis), page=partial(pages.page_text, analysis), written=tuple(written),
-        passes=all(trial.is_sound for trial in analysis.trials.values()),
-    )  # fmt: skip
-
-
-def _analysed(contents: FileContents, question: TrialConditions, reference: str, jobs: int) -> Analysis:
-    """Return the last of the analyses, which grow; if one is interrupted, it is printed on the command line."""
-    from knights_isolation.experiments.analysis.analyse_file import analyse
-    from knights_isolation.reports.analysis.analysis_page import analysis_text
-
-    done: list[Analysis] = []
-    try:
-        done.extend(analyse(contents, question, play_kept_run, jobs, _show_step, partial(captured, reference)))
-    except BaseException:
-        if done and COMMAND.get():
-            print(analysis_text(done[-1]))
-        raise
-    return done[-1]
+        contents = read_file(reference, board)
+    rivals = tuple(map(agent_spec, opponents))
+    question = TrialConditions(against, rivals, limit or TrialConditions.limit, contents.size, pairs, seed)
+    guard, typed = partial(captured, reference), TYPED.get() if COMMAND.get() else ""
+    return analysis_answer(contents, question, play_kept_run, jobs, tell, guard, markdown, typed)
 
 
 @command("rows")
@@ -171,27 +113,11 @@ def evaluate_position(position: Position, *, file: Sequence[HeuristicFile] = ())
     Examples:
         isolation eval --moves d3,a2
         isolation eval --fen '7/7/n6/3N3/7/7/7 w - - 0 1' --file my_heuristic.py
-
-    Raises:
-        ValueError: a file cannot be read.
     """
-    from knights_isolation.experiments.plan.catalogue import evaluate, failures, registered, user_heuristics
-    from knights_isolation.experiments.roster import reference_of
-    from knights_isolation.isolation.boards.drawing import to_text
-    from knights_isolation.reports.text.cell_values import HeuristicValue
-    from knights_isolation.reports.text.rendering import render_rows
+    from knights_isolation.reports.analysis.file_answers import values_answer
 
-    references = [reference_of(each) for each in file]
-    with captured(", ".join(references)):
-        own = user_heuristics(references)
-        rows = evaluate(registered() | own, position)
-    shown = tuple(
-        {key: HeuristicValue(cell) if isinstance(cell, float) else cell for key, cell in row.items()} for row in rows
-    )
-    if failed := "; ".join(failures([row for row in rows if row["heuristic"] in own])):
-        tell(f"Error: {failed}")
-    text = f"{to_text(position)}\n\n{render_rows(shown, 'table')}"
-    return Result(rows, (Section("values", "Values of the position", shown),), text=text, passes=not failed)
+    references = list(map(reference_of, file))
+    return values_answer(position, references, partial(captured, ", ".join(references)), tell)
 
 
 @command("rows")
@@ -206,26 +132,13 @@ def list_heuristics(
     Examples:
         isolation heuristics
         isolation heuristics --file game_agent.py --format json
-
-    Raises:
-        ValueError: the file cannot be loaded.
     """
-    from knights_isolation.experiments.plan.catalogue import file_catalogue, interpreted_sentences, registry_catalogue
-    from knights_isolation.reports.text.rendering import render_rows, terminal_width, wrapped
+    from knights_isolation.experiments.plan.catalogue import file_catalogue, registry_catalogue
+    from knights_isolation.reports.analysis.file_answers import catalogue_answer
 
     with captured(str(file or "")), counting("heuristics") as show:
         listings = file_catalogue(file, show) if file else registry_catalogue(show)
-    columns = ("name", "compiles", "meaning", "parameters")  # narrow terminals hide the last ones
-    rows = [asdict(replace(each, compiles=each.compiles.partition(":")[0])) for each in listings]
-    text = render_rows([{name: row[name] for name in columns} for row in rows], "table")
-    text = "\n".join([text, *(wrapped(line, terminal_width()) for line in interpreted_sentences(listings))])
-    if not listings:
-        text = (
-            f"{file} has no heuristic: expected a function of (game, player) or of (state, player_id), or a method "
-            f"CustomPlayer.METHOD of (self, state), that returns a number"
-        )
-    title = f"Heuristics of {file}" if file else "Shipped heuristics"
-    return Result(listings, (Section("heuristics", title, tuple(map(asdict, listings))),), text=text)
+    return catalogue_answer(listings, file)
 
 
 @command()
@@ -237,25 +150,13 @@ def check_agent(
     Examples:
         isolation test-agent game_agent.py
         isolation test-agent game_agent.py:AlphaBetaPlayer
-
-    Raises:
-        ValueError: the file cannot be read, or has no such player.
     """
     from knights_isolation.experiments.plan.catalogue import player_named
     from knights_isolation.isolation.checks.agent_checks import check_player
     from knights_isolation.isolation.loading.load_user_code import load_player
+    from knights_isolation.reports.analysis.file_answers import checks_answer
 
     with captured(player):
         path, name = player_named(player)
         findings = check_player(load_player(path, name).value)
-    words = ["ok" if finding.ok else "note" if finding.is_note else "FAIL" for finding in findings]
-    rows = [
-        {"result": word, "check": each.check, "seen": each.seen} for word, each in zip(words, findings, strict=True)
-    ]
-    text = "\n".join([f"{path}:{name}", *("  {result:<4}  {check}: {seen}".format(**row) for row in rows)])
-    section = Section("checks", f"Checks of {path}:{name}", tuple(rows))
-    return Result(findings, (section,), text=text, passes="FAIL" not in words)
-
-
-def _show_step(what: str) -> None:
-    tell(f"… {what}")
+    return checks_answer(f"{path}:{name}", findings)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import partial
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from knights_isolation.experiments.roster import make_agents, parse_agent, parse_limit, reference_of
+from knights_isolation.experiments.roster import parse_limit
 from knights_isolation.isolation.suggestions import command as shown_command
-from knights_isolation.reports.answers import Result, drawn
+from knights_isolation.reports.answers import Result
 from knights_isolation.reports.text.cell_values import pluralise
-from knights_isolation.reports.text.rendering import Section
 
-from .. import heuristics as shipped
 from .. import inputs
 from ..inputs import AgentLike
 from ..parameters import About, command
@@ -24,6 +20,7 @@ from ..surface import COMMAND, counting, tell
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from knights_isolation.experiments.exact.board_solving import BoardSummary
     from knights_isolation.experiments.exact.refutation import Refuted
     from knights_isolation.isolation.exact.solver import Solution
 
@@ -40,7 +37,7 @@ def solve(
     jobs: inputs.Jobs = 0,
     cluster: inputs.Cluster | None = None,
     out: inputs.Output | None = None,
-) -> Result[Solution]:
+) -> Result[Solution] | Result[BoardSummary]:
     """Solve a position: winner, winning moves and best line; or all pairs of placements of a board.
 
     Args:
@@ -53,36 +50,20 @@ def solve(
     Examples:
         isolation perfect solve --moves d3,a2
         isolation perfect solve --all --board 5x5
-
-    Raises:
-        ValueError: the limit is invalid.
     """
-    from knights_isolation.isolation.exact import solver
-    from knights_isolation.reports.charts.study_charts import solution_map
-    from knights_isolation.reports.studies.perfect_play import solution_rows
+    from knights_isolation.experiments.exact.board_solving import solve_all
+    from knights_isolation.reports.studies import perfect_play as answers
 
     bound = parse_limit(limit) if limit else None
-    if all:
-        if board.history or length:
-            raise ValueError(f"{'length' if length else '--moves'}: requires a position instead of --all")
-        return _solve_board(board.size, bound, jobs, cluster, Path(out or f"solved_{board.size}.parquet"))
-    if unfit := next((name for name, value in {"jobs": jobs, "cluster": cluster, "out": out}.items() if value), None):
-        raise ValueError(f"{unfit}: requires --all")
-    solution = solver.solve(board, bound)
-    rows = solution_rows(board, solution, solver.solve_length(board, bound) if length else None)
-    figure = partial(drawn, solution_map(board, solution))
-    return Result(solution, (Section("solution", "Solution", tuple(rows)),), figure)
-
-
-def _solve_board(size: str, limit: Any, jobs: int, cluster: str | None, path: Path) -> Result[Any]:
-    from knights_isolation.experiments.exact.board_solving import solve_all, summarise
-    from knights_isolation.reports.charts.grids import refutation_maps
-    from knights_isolation.reports.studies.perfect_play import board_sections
-
+    if not all:
+        _refuse_without("--all", jobs=jobs or None, cluster=cluster, out=out)
+        return answers.position_answer(board, bound, length)
+    if board.history or length:
+        raise ValueError(f"{'length' if length else '--moves'}: requires a position instead of --all")
+    path = Path(out or f"solved_{board.size}.parquet")
     with counting("placement pairs", "what was solved", path) as show:
-        winners = solve_all(size, path, jobs=jobs, cluster=cluster, limit=limit, show=show)
-    summary = summarise(winners, size)
-    return Result(summary, board_sections(summary, str(path)), partial(drawn, refutation_maps(summary)))
+        winners = solve_all(board.size, path, jobs=jobs, cluster=cluster, limit=bound, show=show)
+    return answers.board_answer(winners, board.size, path)
 
 
 @command()
@@ -107,9 +88,6 @@ def label(
     Examples:
         isolation perfect label runs/first
         isolation perfect label runs/first --sample 200
-
-    Raises:
-        ValueError: there is no such run, or its board is out of reach of the limit.
     """
     from knights_isolation.experiments.exact.labels import DEFAULT_LIMIT, FILE, label_run
 
@@ -154,56 +132,28 @@ def accuracy(
     Examples:
         isolation perfect accuracy runs/first
         isolation perfect accuracy --heuristics improved,territory
-
-    Raises:
-        ValueError: the run has no labels, or a run was named beside heuristics.
     """
-    from knights_isolation.experiments.exact.accuracy import BAND, accuracies, run_decisions
-    from knights_isolation.experiments.record.log import count_games
-    from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
-    from knights_isolation.reports.plots.style import save
-    from knights_isolation.reports.tables.accuracy import accuracy_sections
+    from knights_isolation.experiments.exact.accuracy_games import fresh_decisions, labelled_decisions, parse_depths
+    from knights_isolation.reports.studies.perfect_play import accuracy_answer
 
-    searched = _depths(depths)
     if run is not None and heuristics is not None:
         raise ValueError(f"name a labelled {'RUN or --heuristics NAMES' if COMMAND.get() else 'run or heuristics'}")
+    searched = parse_depths(depths or (3,))
     if heuristics is None:
-        given = {"depths": depths, "positions": positions, "board": board, "jobs": jobs, "cluster": cluster}
-        if unfit := next((name for name, value in given.items() if value is not None), None):
-            raise ValueError(f"{unfit}: requires --heuristics")
-        labelled = inputs.run_path(run)
-        decisions = run_decisions(labelled)
-        notes = [f"{decisions['game_id'].nunique():,} of {count_games(labelled):,} games are labelled."]
+        options = {"depths": depths, "positions": positions, "board": board, "jobs": jobs, "cluster": cluster}
+        _refuse_without("--heuristics", **options)
+        decisions, notes = labelled_decisions(inputs.run_path(run))
     else:
-        where = {"size": board or "7x7", "jobs": jobs or 0, "cluster": cluster}
-        decisions, notes = _fresh_decisions(heuristics, searched, positions or 500, where)
-    missing = "No agent with enough labelled moves."
-    plots = ((plot_by_ply, accuracy_by_ply), (plot_by_depth, accuracy_by_depth))
-    written = [save(drawn(chart_of(decisions), missing), Path(path)) for path, chart_of in plots if path]
-    chart_of = accuracy_by_depth if len(searched) > 1 else accuracy_by_ply
-    sections = accuracy_sections(accuracies(decisions), accuracies(decisions, BAND) if by_ply else (), notes)
-    return Result(decisions, sections, partial(drawn, chart_of(decisions), missing), written=tuple(written))
+        with counting("players") as show:
+            decisions, notes = fresh_decisions(
+                heuristics, searched, positions or 500, board or "7x7", jobs=jobs or 0, cluster=cluster, show=show
+            )
+    return accuracy_answer(decisions, notes, by_ply, len(searched) > 1, plot_by_ply, plot_by_depth)
 
 
-def _depths(depths: str | Sequence[int] | None) -> list[int]:
-    words = depths.split(",") if isinstance(depths, str) else depths or (3,)
-    for word in words:
-        if not str(word).strip().isdecimal() or not int(word):
-            raise ValueError(f"depths: a positive whole number or several, as in 1,3,5, not {word!r}")
-    return [int(word) for word in words]
-
-
-def _fresh_decisions(
-    wanted: str | Sequence[AgentLike], depths: Sequence[int], positions: int, where: dict[str, Any]
-) -> tuple[DataFrame, list[str]]:
-    from knights_isolation.experiments.exact.accuracy_games import described, play_and_label, shortages
-
-    failures = list[str]()
-    named = [word.strip() for word in wanted.split(",")] if isinstance(wanted, str) else wanted
-    chosen = shipped.names() if wanted == "*" else [reference_of(name) for name in named]
-    with counting("players") as show:
-        frame = play_and_label(chosen, depths, positions, **where, show=show, note=failures.append)
-    return frame, [*failures, described(where["size"]), *shortages(frame, positions)]
+def _refuse_without(needed: str, **options: object) -> None:
+    if unfit := next((name for name, value in options.items() if value is not None), None):
+        raise ValueError(f"{unfit}: requires {needed}")
 
 
 @command("tables", "plot", "html")
@@ -228,31 +178,13 @@ def refute(
     Examples:
         isolation perfect refute ID:learned --limit nodes=300
         isolation perfect refute 'ID:*' --board 6x6 --openings 100 --limit nodes=300 --limit nodes=3000
-
-    Raises:
-        ValueError: an agent is invalid or leaves something to chance, or the board has more than 64 cells.
     """
     from knights_isolation.experiments.exact import refutation
-    from knights_isolation.reports.charts.study_charts import refutations_chart
-    from knights_isolation.reports.studies import perfect_play as tables
+    from knights_isolation.reports.studies.perfect_play import refutations_answer
 
-    results = []
-    for size, text in product([board] if isinstance(board, str) else board, limits):
-        other = parse_agent(inputs.agent_spec(opponent), parse_limit(text))
-        made = (each for agent in agents for each in make_agents(inputs.agent_spec(agent), parse_limit(text))[0])
-        for spec, player in made:
-            with counting("openings") as show:
-                workers = jobs or os.cpu_count() or 1
-                answers = refutation.refute(player, other, size, openings, seed, workers, show)
-            results.append(refutation.Refuted(player.name, str(spec.limit or "–"), size, tuple(answers)))
-    sections, closing = [tables.refutations_section(results, other.name)], ""
-    if len(results) == 1 and (shortest := tables.shortest_refutation(results[0].answers)):
-        sections.append(tables.line_section(results[0], shortest))
-        closing = "\n" + tables.board_text(shortest, results[0].size)
-    return Result(
-        results, tuple(sections), partial(drawn, refutations_chart(results)), closing=closing,
-        page=partial(tables.refutations_page, results, sections),
-    )  # fmt: skip
+    boards, count = [board] if isinstance(board, str) else board, partial(counting, "openings")
+    specs, other = list(map(inputs.agent_spec, agents)), inputs.agent_spec(opponent)
+    return refutations_answer(*refutation.refute(specs, other, boards, limits, openings, seed, jobs, count))
 
 
 @command()
@@ -285,23 +217,13 @@ def dataset(
     Examples:
         isolation perfect dataset --positions 100000
         isolation perfect dataset --positions 5000 --board 6x6 --feature territory
-
-    Raises:
-        ValueError: an argument is invalid, or the folder holds something else.
     """
     from knights_isolation.experiments.exact.dataset import PARTS, DatasetRecipe, write_dataset
+    from knights_isolation.reports.studies.perfect_play import dataset_answer
 
-    folder, first = Path(out or f"dataset_{board}"), None if first_ply is None else first_ply - 1
-    recipe = DatasetRecipe(
-        positions, board, inputs.agent_spec(agent), random_moves, first, tuple(features), nodes, seed
-    )
+    folder, start = Path(out or f"dataset_{board}"), first_ply and first_ply - 1
+    spec = inputs.agent_spec(agent)
+    recipe = DatasetRecipe(positions, board, spec, random_moves, start, tuple(features), nodes, seed)
     with counting("positions", "what was found", folder / PARTS) as show:
         counts = write_dataset(recipe, folder, jobs=jobs, show=show)
-    total = sum(counts.values())
-    if total < positions:
-        tell(f"These settings give only {total:,} different positions of the {positions:,} wanted.")
-    rows = tuple({"split": split, "positions": count} for split, count in counts.items())
-    title, card = f"{pluralise(total, 'position')} in {folder}", folder / "README.md"
-    parts = ", ".join(f"{split} {count:,}" for split, count in counts.items())
-    section = Section("splits", title, rows, (f"Described in {card}.",))
-    return Result(counts, (section,), text=f"{title} ({parts}), described in {card}")
+    return dataset_answer(counts, positions, folder, tell)

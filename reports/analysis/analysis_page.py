@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.analysis.analyse_file import Analysis, PlayerResult, RunKind, TrialConditions
+from knights_isolation.experiments.analysis.analyse_file import (
+    Analysis,
+    Guard,
+    PlayerResult,
+    RunKind,
+    TrialConditions,
+    analyse,
+)
+from knights_isolation.experiments.analysis.file_contents import FileContents
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
+from knights_isolation.experiments.play.runner import Play
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.planning import pairs_to_decide
 from knights_isolation.experiments.suite.screening import Mistake
@@ -22,6 +33,7 @@ from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.isolation.rules.parameters import ParameterError, parameters_of
 from knights_isolation.isolation.suggestions import command
 
+from ..answers import Result, drawn
 from ..charts.chart import RowChart
 from ..charts.interval_charts import forest
 from ..pages.templates import PAGE, page_template
@@ -33,6 +45,42 @@ from ..text.wording import duel_words, evidence_sentences, two_digits
 from .quick_trial import skipped_sentence, suspicions
 
 _COURSE_LIMIT = 150e6  # time per move of the course, in nanoseconds
+
+
+def analysis_answer(
+    contents: FileContents,
+    question: TrialConditions,
+    play: Play,
+    jobs: int,
+    show: Callable[[str], None],
+    guard: Guard,
+    markdown: str | Path | None,
+    command: str,
+) -> Result[Analysis]:
+    """Analyse a file; of the analyses, which grow, return the last.
+
+    With a `command`, which was typed, the page is kept in the runs, and the last analysis is printed if the next one is
+    interrupted. The others are as for `analyse_file.analyse`, and a file for `write_markdown`.
+    """
+    done: list[Analysis] = []
+    try:
+        done.extend(analyse(contents, question, play, jobs, lambda what: show(f"… {what}"), guard))
+    except BaseException:
+        if done and command:
+            print(analysis_text(done[-1]))
+        raise
+    analysis = done[-1]
+    if command:
+        keep_page(analysis, command)
+    return Result(
+        analysis,
+        (verdict_table(analysis), cost_table(analysis), opponents_table(analysis)),
+        partial(drawn, next(iter(forests(analysis)), None)),
+        text=analysis_text(analysis),
+        page=partial(page_text, analysis),
+        written=tuple(write_markdown(analysis, Path(markdown), command)) if markdown else (),
+        passes=all(trial.is_sound for trial in analysis.trials.values()),
+    )
 
 
 def verdict_table(analysis: Analysis) -> Section:

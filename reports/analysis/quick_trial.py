@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import indent
 from typing import Any
 
+from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT, Guard, try_functions
 from knights_isolation.experiments.analysis.commit_check import Checked
-from knights_isolation.experiments.analysis.file_contents import FileContents
+from knights_isolation.experiments.analysis.file_contents import FileContents, read_file
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
+from knights_isolation.experiments.noting import note_screening
+from knights_isolation.experiments.roster.default_names import only_heuristic
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.loading.load_user_code import load_warnings
 from knights_isolation.isolation.suggestions import command
 
+from ..answers import Result
 from ..studies.screening import verdict
 from ..tables.costs import cost_words, times_cell
 from ..text.cell_values import Points, Ratio, Share, estimate_of, pluralise
@@ -22,14 +27,40 @@ from ..text.wording import decision_cell, stopped_cell, verdict_clause, verdict_
 _INDENT = "  "
 
 
-def trials_text(contents: FileContents, trials: Mapping[str, Trial], python_warnings: Sequence[str]) -> str:
+def trials_answer(
+    reference: str, baseline: str | None, limit: str | None, guard: Guard, show: Callable[[str], None]
+) -> Result[dict[str, Trial]]:
+    """Try the heuristics of FILE, or the one of FILE:FUNCTION, and note the tries.
+
+    `guard` is the context in which user code runs; `show` is called with messages of progress.
+
+    Raises:
+        ValueError: the file cannot be read or has no heuristic.
+    """
+    limit = limit or QUICK_LIMIT
+    with guard():
+        contents = read_file(reference)
+        if not contents.functions:
+            only_heuristic(contents.path)  # raises an error that lists the file's contents
+        in_python = len(contents.functions) == 1
+        trials = try_functions(contents, baseline, limit, in_python=in_python, show=lambda what: show(f"… {what}"))
+        text = _text(contents, trials)
+    screened = {f"ID:{contents.path}:{name}@{limit}": trial.screening for name, trial in trials.items()}
+    if asked := {spec: screening for spec, screening in screened.items() if screening}:
+        note_screening("try", list(asked.values()), list(asked), "split screen", {})
+    rows = flat_rows([_row(name, trial) for name, trial in trials.items()])
+    section = Section("trials", f"Heuristics of {contents.path}", tuple(rows))
+    return Result(trials, (section,), text=text, passes=all(trial.is_sound for trial in trials.values()))
+
+
+def _text(contents: FileContents, trials: Mapping[str, Trial]) -> str:
     """Return the findings about the only function of a file, or a table of all; and what else it has."""
     if len(trials) == 1:
         ((name, trial),) = trials.items()
-        lines = [describe_trial(f"{contents.path}:{name}", trial, python_warnings)]
+        lines = [describe_trial(f"{contents.path}:{name}", trial, load_warnings(contents.path))]
     else:
         lines = [render_rows(worded_rows([_row(name, trial) for name, trial in trials.items()]), "table")]
-        lines += [wrapped(line, terminal_width()) for line in trial_problems(contents.path, trials)]
+        lines += [wrapped(line, terminal_width()) for line in _problems(contents.path, trials)]
     players = {name: f"is a player: {command('test-agent', f'{contents.path}:{name}')}" for name in contents.players}
     skipped = skipped_sentence(contents.skipped | players)
     return "\n".join([*lines, wrapped(skipped, terminal_width())] if skipped else lines)
@@ -129,12 +160,8 @@ def _limit(trial: Trial) -> str:
     return f"{limit.nodes} nodes" if limit.nodes else str(limit)
 
 
-def trial_rows(trials: Mapping[str, Trial]) -> list[dict[str, Any]]:
-    """Return one row per function: whether it compiles, cost per node, quick match, solved positions."""
-    return flat_rows([_row(name, trial) for name, trial in trials.items()])
-
-
 def _row(name: str, trial: Trial) -> dict[str, Any]:
+    """Return whether a function compiles, its cost per node, and its results in quick match and solved positions."""
     games, screening = trial.interval, trial.screening
     against = screening.contenders[0][1] if screening else None
     cost = trial.cost if trial.problem is None else trial.python_cost
@@ -169,7 +196,7 @@ def suspicions(trial: Trial) -> list[str]:
     return [finding.seen for finding in trial.findings if finding.check == "suspect"]
 
 
-def trial_problems(path: str, trials: Mapping[str, Trial]) -> list[str]:
+def _problems(path: str, trials: Mapping[str, Trial]) -> list[str]:
     """Return lines about problems that prevent functions from compiling or playing, and how to reproduce them."""
     lines = []
     for name, trial in trials.items():

@@ -1,28 +1,50 @@
-"""Tables of `perfect refute` and `perfect solve`."""
+"""Answers of `perfect`: solutions, refutations, accuracy, datasets."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.exact.board_solving import BoardSummary
+from pandas import DataFrame
+
+from knights_isolation.experiments.exact.accuracy import BAND, accuracies
+from knights_isolation.experiments.exact.board_solving import BoardSummary, Winners, summarise
 from knights_isolation.experiments.exact.refutation import OpeningAnswer, Refuted
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.solver import Length, Solution
+from knights_isolation.isolation.exact.solver import Solution, solve, solve_length
 from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.notation import cell_name, column_name, format_moves
 from knights_isolation.isolation.suggestions import advice, command
 
-from ..charts.study_charts import refutations_chart
+from ..answers import Result, drawn
+from ..charts.grids import refutation_maps
+from ..charts.line_plots import accuracy_by_depth, accuracy_by_ply
+from ..charts.study_charts import refutations_chart, solution_map
 from ..pages.study_page import parts_of, study_page
-from ..text.cell_values import Share
+from ..plots.style import save
+from ..tables.accuracy import accuracy_sections
+from ..text.cell_values import Share, pluralise
 from ..text.rendering import Section
 
 
-def refutations_section(results: Sequence[Refuted], opponent: str) -> Section:
-    """Return one row per agent, board and limit."""
+def refutations_answer(results: list[Refuted], opponent: str) -> Result[list[Refuted]]:
+    """Return what agents hold, a row for each on a board at a limit; of one by itself also its shortest refutation."""
+    sections, closing = [_refutations(results, opponent)], ""
+    refuted = [answer for answer in results[0].answers if answer.line and not results[1:]]
+    # the one whose error comes first, and of these the shortest game
+    if shortest := min(refuted, key=lambda answer: (answer.error_ply, len(answer.line)), default=None):
+        sections.append(_line_section(results[0], shortest))
+        closing = f"\n{to_text(Board.from_moves(shortest.line[: shortest.error_ply], results[0].size))}"
+    figure, page = partial(drawn, refutations_chart(results)), partial(_page, results, sections)
+    return Result(results, tuple(sections), figure, closing=closing, page=page)
+
+
+def _refutations(results: Sequence[Refuted], opponent: str) -> Section:
     rows = tuple(
         {
             "agent": result.agent,
@@ -45,7 +67,7 @@ def refutations_section(results: Sequence[Refuted], opponent: str) -> Section:
     return Section("refutations", "Won openings held against an opponent who knows every move", rows, notes)
 
 
-def refutations_page(results: Sequence[Refuted], sections: Sequence[Section], reproduce: str) -> str:
+def _page(results: Sequence[Refuted], sections: Sequence[Section], reproduce: str) -> str:
     """Return the page: what each agent holds, coloured, and the tables."""
     openings = sorted({len(result.answers) for result in results})
     heading = (
@@ -69,13 +91,7 @@ def refutations_page(results: Sequence[Refuted], sections: Sequence[Section], re
     )
 
 
-def shortest_refutation(answers: Sequence[OpeningAnswer]) -> OpeningAnswer | None:
-    """Return the refutation whose error comes first, and of these the shortest game; None if nothing was refuted."""
-    refuted = [answer for answer in answers if answer.line]
-    return min(refuted, key=lambda answer: (answer.error_ply, len(answer.line)), default=None)
-
-
-def line_section(result: Refuted, answer: OpeningAnswer) -> Section:
+def _line_section(result: Refuted, answer: OpeningAnswer) -> Section:
     """Return a refutation: what goes wrong where, and the line."""
     columns = parse_size(result.size)[1]
     moves = format_moves(answer.line, columns)
@@ -92,11 +108,6 @@ def line_section(result: Refuted, answer: OpeningAnswer) -> Section:
     return Section("shortest", title, (row,), (f"Step through it: {replay}",))
 
 
-def board_text(answer: OpeningAnswer, size: str) -> str:
-    """Return the position before the error as text."""
-    return to_text(Board.from_moves(answer.line[: answer.error_ply], size))
-
-
 def _move_number(answer: OpeningAnswer) -> int:
     return (answer.error_ply - 2) // 2 + 1
 
@@ -109,8 +120,9 @@ def _median_move(answers: Sequence[OpeningAnswer]) -> int | None:
 _EXCEPTIONS_SHOWN = 12
 
 
-def solution_rows(board: Board, solution: Solution, length: Length | None) -> list[dict[str, Any]]:
-    """Return the winner of a position, the winning moves, and a line of play."""
+def position_answer(board: Board, limit: Limit | None, with_length: bool) -> Result[Solution]:
+    """Solve a position: the winner, the winning moves, a line of play, and how long the game is if asked for."""
+    solution = solve(board, limit)
     facts: dict[str, Any] = {
         "winner": f"player {solution.winner}" if solution.winner else "unknown within the limit",
         "winning moves": format_moves(solution.moves, board.width) or ("none known" if solution.undecided else "none"),
@@ -119,16 +131,27 @@ def solution_rows(board: Board, solution: Solution, length: Length | None) -> li
     }
     if solution.undecided:
         facts["undecided moves"] = format_moves(solution.undecided, board.width)
-    if length:
-        known = length.plies is not None
-        facts["plies with best play"] = length.plies if known else f"at least {length.at_least}"
+    if with_length:
+        length = solve_length(board, limit)
+        facts["plies with best play"] = f"at least {length.at_least}" if length.plies is None else length.plies
         facts["the shortest line"] = format_moves(length.line, board.width) or "none"
-    return [{"fact": name, "value": value} for name, value in facts.items()]
+    section = Section("solution", "Solution", _fact_rows(facts))
+    return Result(solution, (section,), partial(drawn, solution_map(board, solution)))
+
+
+def _fact_rows(facts: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    return tuple({"fact": name, "value": value} for name, value in facts.items())
+
+
+def board_answer(winners: Winners, size: str, path: Path) -> Result[BoardSummary]:
+    """Summarise the results of all placement pairs of a board, which are stored in a file."""
+    summary = summarise(winners, size)
+    return Result(summary, board_sections(summary, str(path)), partial(drawn, refutation_maps(summary)))
 
 
 def board_sections(summary: BoardSummary, path: str) -> tuple[Section, ...]:
     """Summarise all placement pairs of a board, stored in a file, and the number of refutations of each first cell."""
-    facts = Section("board", f"{summary.size}, in {path}", tuple(_board_rows(summary)))
+    facts = Section("board", f"{summary.size}, in {path}", _fact_rows(_board_facts(summary)))
     notes = ["Number of winning replies of player 2 to a first placement on the cell."]
     if summary.unknown:
         notes.append("Some pairs are unsolved, so there may be more. Solve them with a higher --limit, or without one.")
@@ -136,11 +159,11 @@ def board_sections(summary: BoardSummary, path: str) -> tuple[Section, ...]:
     return facts, Section("refutations", title, tuple(_refutation_rows(summary)), tuple(notes), panels=True)
 
 
-def _board_rows(summary: BoardSummary) -> list[dict[str, Any]]:
+def _board_facts(summary: BoardSummary) -> dict[str, Any]:
     columns = parse_size(summary.size)[1]
     solved = summary.openings - summary.unknown
     held = Share(summary.rule_holds / max(1, solved)).text
-    facts = {
+    return {
         "placement pairs": summary.openings,
         "unknown": summary.unknown,
         "won by player 1": summary.first_wins,
@@ -149,7 +172,6 @@ def _board_rows(summary: BoardSummary) -> list[dict[str, Any]]:
         "exceptions": _named(summary.exceptions, columns),
         "not explained by mirroring": _named(summary.unexplained, columns),
     }
-    return [{"fact": name, "value": value} for name, value in facts.items()]
 
 
 def _named(pairs: Sequence[tuple[int, int]], columns: int) -> str:
@@ -164,3 +186,37 @@ def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:
         {"row": row, **{column_name(column): counts[row * columns + column] for column in range(columns)}}
         for row in range(rows)
     ]
+
+
+def accuracy_answer(
+    decisions: DataFrame,
+    notes: Sequence[str],
+    by_ply: bool,
+    by_depth: bool,
+    plot_by_ply: str | Path | None,
+    plot_by_depth: str | Path | None,
+) -> Result[DataFrame]:
+    """Return the accuracy of decisions, with `by_ply` also in bands of plies; its plot is by ply or by depth.
+
+    The last two arguments are files to draw both plots into.
+    """
+    missing = "No agent with enough labelled moves."
+    plots = ((plot_by_ply, accuracy_by_ply), (plot_by_depth, accuracy_by_depth))
+    written = tuple(save(drawn(chart_of(decisions), missing), Path(path)) for path, chart_of in plots if path)
+    sections = accuracy_sections(accuracies(decisions), accuracies(decisions, BAND) if by_ply else (), notes)
+    chart = accuracy_by_depth(decisions) if by_depth else accuracy_by_ply(decisions)
+    return Result(decisions, sections, partial(drawn, chart, missing), written=written)
+
+
+def dataset_answer(
+    counts: dict[str, int], wanted: int, folder: Path, tell: Callable[[str], None]
+) -> Result[dict[str, int]]:
+    """Return how many positions each split of a dataset has; fewer than wanted are told."""
+    total = sum(counts.values())
+    if total < wanted:
+        tell(f"These settings give only {total:,} different positions of the {wanted:,} wanted.")
+    rows = tuple({"split": split, "positions": count} for split, count in counts.items())
+    title, card = f"{pluralise(total, 'position')} in {folder}", folder / "README.md"
+    parts = ", ".join(f"{split} {count:,}" for split, count in counts.items())
+    section = Section("splits", title, rows, (f"Described in {card}.",))
+    return Result(counts, (section,), text=f"{title} ({parts}), described in {card}")
