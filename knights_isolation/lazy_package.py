@@ -10,14 +10,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from knights_isolation.bare_names import BARE, TOOLKIT, hand_over
-from knights_isolation.hidden_libraries import refuse_hidden
+TOOLKIT = "knights_isolation"
+BARE = ("isolation", "heuristics", "experiments", "reports")
+"""The packages inside, which a checkout also has by these bare names; see `isolation.usercode.imports`."""
+_IMPORTS = f"{TOOLKIT}.isolation.usercode.imports"
 
 
 def lazy_package(name: str, kind: type[ModuleType] | None = None) -> None:
     """Have a package load its public names on first use; one imported by its bare name becomes that of the toolkit."""
     if name in BARE:
-        hand_over(name)
+        sys.modules[name] = import_module(f"{TOOLKIT}.{name}")
+        import_module(_IMPORTS).install()
     else:
         sys.modules[name].__class__ = kind or LazyPackage
 
@@ -37,7 +40,7 @@ class LazyPackage(ModuleType):
         elif name == "__all__":
             value = [public for public, (_, is_exported) in self._homes.items() if is_exported]
         elif name in self._homes:
-            refuse_hidden()
+            import_module(_IMPORTS).refuse_hidden()
             home = self._homes[name][0]
             value = import_module(f"{home}.{name}") if home == self.__name__ else getattr(import_module(home), name)
         elif self.__name__ == TOOLKIT and name in (registry := import_module(f"{TOOLKIT}.registry")).OLD:

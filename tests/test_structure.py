@@ -17,7 +17,7 @@ import yaml
 from invented_runs import gauntlet
 from of_room import files_of
 
-from knights_isolation.hidden_libraries import LIBRARIES, refuse_hidden
+from knights_isolation.isolation.usercode.imports import LIBRARIES, refuse_hidden
 
 ROOT = Path(__file__).parent.parent
 CONTRIBUTORS = ROOT / "docs" / "contributing"

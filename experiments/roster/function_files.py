@@ -26,12 +26,13 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from knights_isolation import heuristics
-from knights_isolation.bare_names import TOOLKIT, bare
 from knights_isolation.isolation.compiling.source.compile_error import CompileError
 from knights_isolation.isolation.compiling.source.function_source import definition, file_tree
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.loading.load_user_code import is_player, origin_of
+from knights_isolation.isolation.usercode.imports import bare
 from knights_isolation.isolation.usercode.parsing import suppress_warnings
+from knights_isolation.lazy_package import TOOLKIT
 
 from ..agent_like import AgentLike
 from .spec import number_text, parse_limit

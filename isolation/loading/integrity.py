@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from knights_isolation.bare_names import TOOLKIT, bare
+from knights_isolation.lazy_package import TOOLKIT
 
 from ..usercode import output_capture
+from ..usercode.imports import bare
 
 _OWN = {f"{TOOLKIT}.{name}" for name in ("isolation", "heuristics", "experiments")}
 _OTHERS = (

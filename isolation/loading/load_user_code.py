@@ -32,11 +32,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from knights_isolation.bare_names import BARE, TOOLKIT, install
+from knights_isolation.lazy_package import BARE, TOOLKIT
 
 from ..editions.classic_state import enable_board_extensions
 from ..editions.third.conversion import StateHeuristic, as_heuristic
 from ..suggestions import file_meant
+from ..usercode.imports import install
 from ..usercode.inputs import Inputs, changed_input, digest_of_inputs, recorded_inputs
 from ..usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 from ..usercode.parsing import SilentLoader, parse, syntax_warnings

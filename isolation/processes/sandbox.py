@@ -20,9 +20,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from knights_isolation.bare_names import FOLDERS
-
 from ..loading.integrity import allow_changes
+from ..usercode.imports import FOLDERS
 from ..usercode.output_capture import discard_output
 from ..usercode.process_lifetime import die_with_parent
 

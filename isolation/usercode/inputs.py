@@ -19,7 +19,7 @@ from importlib.util import find_spec, source_from_cache
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.bare_names import BARE, TOOLKIT
+from knights_isolation.lazy_package import BARE, TOOLKIT
 
 from .parsing import parse
 from .user_exceptions import is_user_file

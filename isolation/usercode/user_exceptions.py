@@ -14,7 +14,7 @@ from sysconfig import get_path
 from traceback import walk_tb
 from types import FrameType
 
-from knights_isolation.bare_names import FOLDERS
+from .imports import FOLDERS
 
 LONGEST = 200
 """Most characters kept of a text by user code, so that it fits in a line of a table or a log."""

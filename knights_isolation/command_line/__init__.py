@@ -2,7 +2,7 @@
 
 import sys
 
-from knights_isolation.hidden_libraries import refuse_hidden
+from knights_isolation.isolation.usercode.imports import refuse_hidden
 
 
 def run() -> None:
