@@ -74,7 +74,7 @@ def test_a_table_is_made_of_what_the_solver_says() -> None:
 
 @pytest.mark.slow
 def test_regret_is_known_for_all_moves_of_the_first_plies() -> None:
-    from knights_isolation.environments.perfect_play import PerfectPlay
+    from knights_isolation.isolation.games.perfect_play import PerfectPlay
 
     path = random_path(LAST_PLY + 1, "7x7", 49)
     board = Board.from_moves(path[:2])

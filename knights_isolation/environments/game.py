@@ -13,11 +13,13 @@ from knights_isolation.experiments.roster import parse_limit
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.exact.solver import solver_limits
+from knights_isolation.isolation.games.perfect_play import PerfectPlay
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 
-from .perfect_play import PerfectPlay
-
+DEFAULT_LIMIT = "nodes=1000000"
+"""Of exact search: on 7x7 half a millisecond a move on average, and some 20 for the most difficult; the same on every
+machine."""
 RENDER_MODES = ["ansi", "rgb_array"]
 RenderMode: TypeAlias = Literal["ansi", "rgb_array"] | None
 
@@ -85,35 +87,28 @@ class Setting:
         self.actions = spaces.Discrete(rows * columns)
 
     def begin(self, random: np.random.Generator | None = None) -> EnvironmentGame:
-        """Begin a game; without `random` no knight is placed, and no exact search made."""
-        if random is None:
-            return EnvironmentGame(self._size, None, None)
-        return EnvironmentGame(self._size, self._limit, random if self._is_placed else None)
+        """Begin a game; without `random` no knight is placed, and no exact search made.
+
+        Random placements are drawn again until player 1 has a move.
+        """
+        board = Board.from_moves([], self._size)
+        while random and self._is_placed and (None in board.locations or not board.legal_cells()):
+            cells = random.choice(board.height * board.width, 2, replace=False)
+            board = Board.from_moves(cells.tolist(), self._size)
+        return EnvironmentGame(board, self._limit if random else None)
 
 
 class EnvironmentGame:
-    """A game on a board, with what exact search knows of it.
+    """A game on a board, with what exact search knows of it; without a limit of that, nothing.
 
     Attributes:
         board: the current position.
-        perfect: what is known of it; None if not asked for.
-        regrets: of each player's last move: 1.0 if it threw a win away, 0.0 if not, None if unknown.
     """
 
-    def __init__(self, size: str, limit: Limit | None, placements: np.random.Generator | None) -> None:
-        """Begin a game.
-
-        Args:
-            limit: of the exact search after each move; None for no exact search.
-            placements: draws a cell for each player, again until the first has a move; None if the players place their
-                knights themselves.
-        """
-        rows, columns = parse_size(size)
-        self.board = Board.from_moves([], size)
-        while placements and (None in self.board.locations or self.is_over):
-            self.board = Board.from_moves(placements.choice(rows * columns, 2, replace=False).tolist(), size)
-        self.perfect = None if limit is None else PerfectPlay(self.board, limit)
-        self.regrets: list[float | None] = [None, None]
+    def __init__(self, board: Board, limit: Limit | None) -> None:
+        self.board = board
+        self._perfect = PerfectPlay(board, limit) if limit else None
+        self._regrets: list[float | None] = [None, None]
 
     @property
     def is_over(self) -> bool:
@@ -124,9 +119,9 @@ class EnvironmentGame:
         """Play a legal move."""
         mover = self.board.active_index
         self.board = self.board.successor(cell)
-        if self.perfect:
-            self.perfect.follow(cell, self.board)
-            self.regrets[mover] = self.perfect.regret
+        if self._perfect:
+            self._perfect.follow(cell, self.board)
+            self._regrets[mover] = self._perfect.regret
 
     def observe(self, player: int) -> Observation:
         """Return what a player, 0 or 1, sees."""
@@ -138,15 +133,15 @@ class EnvironmentGame:
 
     def info(self, player: int) -> GameInfo:
         """Return what a player, 0 or 1, is told besides: nothing without exact search."""
-        if self.perfect is None:
+        if self._perfect is None:
             return {}
-        now = self.perfect.now
+        now = self._perfect.now
         # A float, as Gymnasium's vector environments put None into arrays of floats, but not into those of integers.
         sign = 1.0 if player == self.board.active_index else -1.0
         value = None if now.value is None else sign * now.value
-        return {"value": value, "winning_moves": now.winning_moves, "regret": self.regrets[player]}
+        return {"value": value, "winning_moves": now.winning_moves, "regret": self._regrets[player]}
 
-    def render(self, mode: RenderMode) -> str | NDArray[np.uint8] | None:
+    def render(self, mode: str | None) -> str | NDArray[np.uint8] | None:
         """Return the position as text ("ansi"), as an array of pixels ("rgb_array"), or None."""
         if mode == "ansi":
             return to_text(self.board)

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from .game import RENDER_MODES, GameInfo, Observation, RenderMode, Setting, action_cell, check_choice
-from .perfect_play import DEFAULT_LIMIT
+from .game import DEFAULT_LIMIT, RENDER_MODES, GameInfo, Observation, RenderMode, Setting, action_cell, check_choice
 
 Arguments = ParamSpec("Arguments")
 

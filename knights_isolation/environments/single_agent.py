@@ -13,8 +13,7 @@ from knights_isolation.experiments.roster import AgentLike, parse_agent, spec_of
 from knights_isolation.isolation.players.agents import check_board_size, forfeit_from
 from knights_isolation.isolation.rules.geometry import parse_size
 
-from .game import RENDER_MODES, Observation, RenderMode, Setting, action_cell
-from .perfect_play import DEFAULT_LIMIT
+from .game import DEFAULT_LIMIT, RENDER_MODES, Observation, RenderMode, Setting, action_cell
 
 
 class IsolationEnv(gymnasium.Env[Observation, np.int64]):
@@ -46,7 +45,6 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
         """
         self._setting = Setting(size, exact, render_mode, is_placed=True)
         self.render_mode = render_mode
-        self._mode: RenderMode = render_mode
         self.observation_space = cast("spaces.Space[Observation]", self._setting.observations)
         self.action_space = self._setting.actions
         self._game, self._is_playing = self._setting.begin(), False
@@ -99,7 +97,7 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """Return the position as text or as an array of pixels, as `render_mode` says."""
-        return self._game.render(self._mode)
+        return self._game.render(self.render_mode)
 
     def close(self) -> None:
         """Release the opponent's resources, such as a process, and end the game."""

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.early_table import early_moves
-from knights_isolation.isolation.exact.solved_tables import is_covered
-from knights_isolation.isolation.exact.solver import SearchBudget, known_value, move_results
-from knights_isolation.isolation.games.batch_evaluation import solve_moves
-from knights_isolation.isolation.games.batch_moves import States
-from knights_isolation.isolation.rules.geometry import cells_of
-from knights_isolation.isolation.rules.limits import Limit
-
-DEFAULT_LIMIT = "nodes=1000000"
-"""On 7x7 half a millisecond a move on average, and some 20 for the most difficult; the same on every machine."""
+from ..editions.classic_board import Board
+from ..exact.early_table import early_moves
+from ..exact.solved_tables import is_covered
+from ..exact.solver import SearchBudget, known_value, move_results
+from ..rules.geometry import cells_of
+from ..rules.limits import Limit
+from .batch_evaluation import solve_moves
+from .batch_moves import States
 
 
 @dataclass(frozen=True)
