@@ -28,8 +28,8 @@ from knights_isolation.isolation.compiling import compile_heuristic, integer_ran
 from knights_isolation.isolation.games.batch_moves import Positions, asking
 from knights_isolation.isolation.loading.load_user_code import is_heuristic, load_module
 from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.search import SearchOptions
 from knights_isolation.isolation.search.compiled import compiled_search
-from knights_isolation.isolation.search.result import SearchOptions
 
 PASSES: dict[str, tuple[Any, str, Any]] = {
     "cell_sums": (source_rewriter, "tabulate_cell_sums", lambda module: None),

@@ -16,7 +16,7 @@ from knights_isolation.isolation.engines.session import Timeouts
 from knights_isolation.isolation.players.agents import ForfeitError, forfeit_from, opened_player
 from knights_isolation.isolation.processes.transport import Idle, LineTooLong, TransportClosed, TransportTimeout
 from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.search.result import is_well_formed
+from knights_isolation.isolation.search import is_well_formed
 
 BOARD = Board.from_moves([24, 14])
 UGI = ("id name one", "option name Hash type spin default 1", "ugiok")

@@ -10,9 +10,9 @@ from knights_isolation.experiments.bench import COMMAND
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.boards.joust_notation import read_move, write_move
-from knights_isolation.isolation.engines import engine_search, engine_server
+from knights_isolation.isolation.engines import engine_server
 from knights_isolation.isolation.engines.engine_agent import EngineAgent
-from knights_isolation.isolation.engines.engine_search import format_info, plan_search
+from knights_isolation.isolation.engines.engine_server import format_info, plan_search
 from knights_isolation.isolation.engines.program import Program
 from knights_isolation.isolation.engines.protocol import read_go, start_of
 from knights_isolation.isolation.players import agents
@@ -147,7 +147,7 @@ def test_a_number_of_nodes_is_also_ended_by_time(talk):
 
 @pytest.mark.slow
 def test_a_long_search_says_now_and_then_that_it_goes_on(talk, monkeypatch):
-    monkeypatch.setattr(engine_search, "INFO_SECONDS", 0.01)
+    monkeypatch.setattr(engine_server, "INFO_SECONDS", 0.01)
     engine = talk("MCTS@nodes=64")
     engine.ask("position startpos moves N@d4 N@a5 d4c6")
     engine.ask("isready", "readyok")
@@ -201,7 +201,7 @@ def test_proven_results_are_mates_in_plies_and_in_moves_where_their_distance_is_
     results = SearchResult(9, float("inf"), 7, 5, 0.001, (9, 29), True)
     lost = SearchResult(9, float("-inf"), 7, 5, 0.001, (9,), True)
 
-    def said(result, protocol=engine_search.UGI, counts_plies=True):
+    def said(result, protocol=engine_server.UGI, counts_plies=True):
         return format_info(result, board, protocol, counts_plies=counts_plies)
 
     assert said(results) == "info depth 7 nodes 5 time 1 score mate 7 pv d4c6 a5b3"
@@ -252,7 +252,7 @@ class Stubborn(RandomAgent):
 
 
 def test_who_cannot_be_stopped_is_answered_for_at_once_and_only_once(talk, monkeypatch):
-    monkeypatch.setattr(engine_search, "HALT_SECONDS", 0.01)
+    monkeypatch.setattr(engine_server, "HALT_SECONDS", 0.01)
     agent = Stubborn("Stubborn")
     object.__setattr__(agent, "pause", threading.Event())
     engine = talk(agent, "3x4")
@@ -312,7 +312,7 @@ def test_of_a_time_only_what_compiling_has_left_is_searched_for():
         return greedy_interpreted(board, agent.heuristic)
 
     plan = plan_search(agent, read_go(["movetime", "60010"], 0), board)
-    engine_search.RunningSearch(plan, board, engine_search.UGI, ask, output.put, is_infinite=False, compiling=compiling)
+    engine_server.RunningSearch(plan, board, engine_server.UGI, ask, output.put, is_infinite=False, compiling=compiling)
     done.set()
     assert output.get(timeout=60).startswith("info depth")
     assert asked.get() < plan.agent.limit.ms == 60_000

@@ -18,8 +18,7 @@ from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Board, play
-from knights_isolation.isolation.games.game_batch import GameBatch
-from knights_isolation.isolation.games.match import play_many
+from knights_isolation.isolation.games.match import GameBatch, play_many
 from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic
 from knights_isolation.isolation.players.agents import Agent, ForfeitError
@@ -28,7 +27,7 @@ from knights_isolation.isolation.processes.child_process import ChildProcess
 from knights_isolation.isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.search.result import SearchResult
+from knights_isolation.isolation.search import SearchResult
 
 HONEST = """
 class Honest:

@@ -13,11 +13,10 @@ from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
 from knights_isolation.experiments.record.finished_games import FinishedGames, joined
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.games.game_batch import GameBatch
-from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.games.match import GameBatch, play_games
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.search.result import SearchResult
+from knights_isolation.isolation.search import SearchResult
 
 
 def plan_of(*contenders: str) -> Plan:

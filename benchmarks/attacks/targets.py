@@ -30,7 +30,7 @@ from knights_isolation.isolation.rules.geometry import format_size, parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.search.result import SearchResult
+from knights_isolation.isolation.search import SearchResult
 from knights_isolation.reports.board.request_guard import refusal
 from knights_isolation.reports.board.request_models import (
     GraphQuestion,

@@ -15,8 +15,7 @@ from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.checks.search_cost import Cost, measure_costs, random_openings
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.games.game_batch import GameBatch
-from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.games.match import GameBatch, play_games
 from knights_isolation.isolation.players.agents import Agent, SearchAgent
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit

@@ -18,8 +18,8 @@ from knights_isolation.isolation.games.batch_moves import asking
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
+from knights_isolation.isolation.search import SearchOptions
 from knights_isolation.isolation.search.compiled import compiled_search
-from knights_isolation.isolation.search.result import SearchOptions
 
 from ..play.pools.preparation import scaled_nodes
 from ..suite.suite_file import Suite, read_suite

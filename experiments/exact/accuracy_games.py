@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from knights_isolation.heuristics import names
 from knights_isolation.isolation.compiling.specialise import native_function
-from knights_isolation.isolation.games.game_batch import GameBatch
-from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.games.match import GameBatch, play_games
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS

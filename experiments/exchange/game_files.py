@@ -25,9 +25,8 @@ import pyarrow as pa
 
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import make_folder, write_new
-from knights_isolation.isolation.games.game_batch import GameBatch
 from knights_isolation.isolation.games.human import HUMAN, Seat, play_human
-from knights_isolation.isolation.games.match import GameRecord
+from knights_isolation.isolation.games.match import GameBatch, GameRecord
 from knights_isolation.isolation.games.pgn import PgnGame, read_pgn, write_pgn
 from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.geometry import format_size, parse_size

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.games.game_batch import GameBatch
-from knights_isolation.isolation.games.game_batch import concatenate as joined_games
+from knights_isolation.isolation.games.match import GameBatch
+from knights_isolation.isolation.games.match import concatenate as joined_games
 from knights_isolation.isolation.rules.outcome import Reason
 
 from ..plan.schedule import Ids, Schedule

@@ -335,7 +335,7 @@ def _read_policy(text: str, start: int, end: int) -> Spec | None:
 
 def _make_policy(spec: Spec) -> Agent:
     from knights_isolation.isolation.loading.load_user_code import content_hash
-    from knights_isolation.isolation.players.policy_agent import PolicyAgent
+    from knights_isolation.isolation.players.agents import PolicyAgent
 
     module, _, function = spec.target.partition(":")
     folder = str(Path.cwd())

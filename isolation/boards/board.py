@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from operator import index
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
 
 from ..rules.geometry import Move, cells_of, check_size, format_size, full_mask, knight_mask, move_of, parse_size
 from ..rules.notation import FenPosition, parse_fen, write_fen
 from ..rules.outcome import Outcome, Reason
-from .floods import claimed_cells, sum_of_distances
 
 if TYPE_CHECKING:
     import numpy as np
@@ -532,3 +531,43 @@ def _by_cell(make: Callable[[int], int], cells: int) -> Sequence[int] | _Memo[in
 @lru_cache(maxsize=64)
 def _grid(rows: int, columns: int) -> _Grid:
     return _Grid(rows, columns)
+
+
+ByCell: TypeAlias = Sequence[int] | Mapping[int, int]
+"""By cell, the mask of the cells a knight's move away."""
+
+
+def claimed_cells(knight: ByCell, blank: int, first: int, second: int) -> tuple[int, int]:
+    """Return how many blank cells each of two players reaches before the other, if the first player moves first.
+
+    Args:
+        blank: the mask of the blank cells.
+        first, second: the masks of the players' moves.
+    """
+    claimed_by_first = claimed_by_second = 0
+    while first or second:
+        blank &= ~first
+        second &= blank
+        blank &= ~second
+        claimed_by_first += first.bit_count()
+        claimed_by_second += second.bit_count()
+        first, second = _next_to(knight, first) & blank, _next_to(knight, second) & blank
+    return claimed_by_first, claimed_by_second
+
+
+def sum_of_distances(knight: ByCell, blank: int, moves: int, out_of_reach: int) -> int:
+    """Return the sum of the distances to all blank cells, in moves; an unreachable cell counts `out_of_reach`."""
+    total = step = 0
+    while moves:
+        step += 1
+        total += step * moves.bit_count()
+        blank &= ~moves
+        moves = _next_to(knight, moves) & blank
+    return total + out_of_reach * blank.bit_count()
+
+
+def _next_to(knight: ByCell, cells: int) -> int:
+    reached = 0
+    for cell in cells_of(cells):
+        reached |= knight[cell]
+    return reached

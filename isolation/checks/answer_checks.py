@@ -14,7 +14,7 @@ from ..processes.agent_pickling import AgentPicklingError
 from ..processes.subprocess_player import subprocess_player
 from ..rules.limits import Limit
 from ..rules.outcome import Reason
-from ..search.result import SearchResult
+from ..search import SearchResult
 
 NODES = 40
 POSITIONS = 3

@@ -27,7 +27,6 @@ from ..rules.outcome import Reason
 from ..usercode.timeouts import cpu_timeout
 
 if TYPE_CHECKING:
-    from ..players.agents import Agent
     from ..search.compiled import CompiledPlayer
 
 

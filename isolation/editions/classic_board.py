@@ -1,23 +1,198 @@
-"""`isolation.Board`: the plain board with the classic engines' private state and game loop."""
+"""`isolation.Board`: the plain board with the classic engines' private state and game loop.
+
+Those engines kept a position in private attributes, which unit tests and players read, write and assign; here they are
+views of the plain board.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
+from operator import attrgetter, itemgetter
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
+from ..boards import board as plain
 from ..boards.drawing import to_svg
-from .classic_state import ClassicState
+from ..rules.geometry import Move, cell_of, full_mask
 from .edition import GameHistory, TimeLeft, edition_of, read_move
 
+_VIEWS = ("_rows_view", "_flat_view", "_moves_view", "_is_viewed")
 
-class Board(ClassicState):
+
+class _View:
+    """A value computed when first read, and cached until the position changes."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self._compute, self._name = compute, compute.__name__
+
+    def __get__(self, board: Any, owner: type) -> Any:
+        if board is None:
+            return self
+        view = self._compute(board)
+        board.__dict__[self._name] = view
+        board._is_viewed = True
+        return view
+
+
+def _player_of_seat(seat: int) -> property:
+    def assign(board: Any, player: Any) -> None:
+        board.players = (board.players[0], player) if seat else (player, board.players[1])
+
+    return property(lambda board: board.players[seat], assign)
+
+
+def _player_in_turn(waiting: int) -> property:
+    """Return the property of the player to move (0) or of the other (1), which assigning it changes."""
+    return property(
+        lambda board: board.players[waiting ^ board.active_index],
+        lambda board, player: board._set_active(player, waiting),
+    )
+
+
+class Board(plain.Board):
     """A board with the full API of the classic engines' boards, private attributes included.
 
-    This is `isolation.Board`: the position and its methods are those of `isolation.boards.board.Board`.
+    This is `isolation.Board`: the position and its methods are those of `isolation.boards.board.Board`. The private
+    state of both classic editions is readable, assignable and writable by element.
+
+    First edition: ``__board_state__[row][column]`` (0 open, else the number of the player that visited it),
+    ``__last_player_move__`` {player: (row, column) or None}, ``__player_symbols__``, ``__player_1__``,
+    ``__player_2__``, ``__active_player__``, ``__inactive_player__``, ``__get_moves__``.
+    Second edition: ``_board_state``, flat and column by column (0 open, 1 visited), then the index of the player to
+    move and the indices where player 2 and player 1 stand; ``_player_1``, ``_player_2``, ``_active_player``,
+    ``_inactive_player``, ``_Board__get_moves``.
+
+    Reading returns a snapshot whose element assignments write through to the board. Writing makes the board's history
+    unknown, unless nothing changes.
     """
 
     BLANK = 0
     NOT_MOVED = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
+
+    def _forget_views(self) -> None:
+        """Drop the cached views; views that were already read keep their contents."""
+        for name in _VIEWS:
+            self.__dict__.pop(name, None)
+
+    # First edition
+
+    @_View
+    def _rows_view(self) -> list[list[int]]:
+        rows, columns = self.height, self.width
+        cells = rows * columns
+        values = _bits(full_mask(rows, columns) & ~self.blank, cells)
+        if second := self._visited_by_second() & ~self.blank:
+            values = [value + two for value, two in zip(values, _bits(second, cells), strict=True)]
+        read = [_Mirror(values[row * columns : (row + 1) * columns]) for row in range(rows)]
+        for row, line in enumerate(read):
+            line.board, line.start, line.write = self, row * columns, Board._set_visitor
+        state = _Mirror(read)
+        state.board, state.start, state.write = self, 0, Board._set_row
+        return state
+
+    def _set_rows(self, rows: Sequence[Sequence[int]]) -> None:
+        values = [value for row in rows for value in row]
+        self._set_position(blank=_mask(value == 0 for value in values), second=_mask(value == 2 for value in values))
+
+    # `attrgetter` is implemented in C: code that reads single elements spends most of its time here.
+    __board_state__ = property(attrgetter("_rows_view"), _set_rows)
+
+    @_View
+    def _moves_view(self) -> tuple[Any, dict[Any, Move | None]]:
+        moves = [None if cell is None else divmod(cell, self.width) for cell in self.locations]
+        return self.players, _MirrorDict(dict(zip(self.players, moves, strict=True)), self._set_last_move)
+
+    @property
+    def __last_player_move__(self) -> dict[Any, Move | None]:
+        moves: dict[Any, Move | None]
+        players, moves = self._moves_view
+        if players is not self.players:
+            self._forget_views()
+            _, moves = self._moves_view
+        return moves
+
+    @__last_player_move__.setter
+    def __last_player_move__(self, moves: dict[Any, Move | None]) -> None:
+        first, second = (self._cell_at(moves.get(player)) for player in self.players)
+        self._set_position(locations=(first, second))
+
+    @property
+    def __player_symbols__(self) -> dict[Any, int]:
+        return {0: 0, self.players[0]: 1, self.players[1]: 2}
+
+    @__player_symbols__.setter
+    def __player_symbols__(self, symbols: dict[Any, int]) -> None:
+        """Ignore the assignment, which old copying code makes; the symbols are always 1 and 2."""
+
+    def __get_moves__(self, move: Move | None) -> list[Move]:
+        return self.get_blank_spaces() if move is None else self.reach([move])
+
+    # Second edition
+
+    @_View
+    def _flat_view(self) -> list[Any]:
+        rows, columns = self.height, self.width
+        entries: list[Any] = _bits(full_mask(rows, columns) & ~self.blank, rows * columns)
+        first, second = self.locations
+        entries += (self.active_index, self._flat_at(second), self._flat_at(first))
+        state = _Mirror(_by_column(rows, columns)(entries))
+        state.board, state.start, state.write = self, 0, Board._set_flat
+        return state
+
+    def _set_flat_state(self, flat: Sequence[Any]) -> None:
+        rows, columns = self.height, self.width
+        cells = rows * columns
+        blank = _mask(flat[row + column * rows] == 0 for row in range(rows) for column in range(columns))
+        locations = (self._cell_at_flat(flat[cells + 2]), self._cell_at_flat(flat[cells + 1]))
+        # This edition does not record who visited a cell: player 2 keeps the cells known to be its own.
+        second = self._visited_by_second()
+        if locations[1] is not None:
+            second |= 1 << locations[1]
+        if locations[0] is not None:
+            second &= ~(1 << locations[0])
+        self._set_position(blank=blank, locations=locations, second=second)
+
+    _board_state = property(attrgetter("_flat_view"), _set_flat_state)
+
+    _Board__get_moves = __get_moves__
+
+    # Both
+
+    _player_1 = __player_1__ = _player_of_seat(0)
+    _player_2 = __player_2__ = _player_of_seat(1)
+    _active_player = __active_player__ = _player_in_turn(0)
+    _inactive_player = __inactive_player__ = _player_in_turn(1)
+
+    def hash(self) -> int:
+        """Return the hash of the position."""
+        return hash(self)
+
+    def to_string(self, symbols: Sequence[str] = ("1", "2")) -> str:
+        """Return the board as the classic engines print it.
+
+        Rows and columns are numbered, and each line ends with newline and carriage return.
+        """
+        margin = len(str(self.height - 1)) + 1
+        columns = self.width
+        signs = [
+            " -"[visited] for visited in _bits(full_mask(self.height, columns) & ~self.blank, self.height * columns)
+        ]
+        for cell, symbol in zip(reversed(self.locations), reversed(symbols), strict=False):
+            if cell is not None and signs[cell] != " ":
+                signs[cell] = symbol
+        header = " " * (margin + 3) + "   ".join(map(str, range(columns)))
+        rows = (signs[start : start + columns] for start in range(0, len(signs), columns))
+        lines = [f"{row:<{margin}} | {' | '.join(line)} | " for row, line in enumerate(rows)]
+        return "".join(f"{line}\n\r" for line in [header, *lines])
+
+    def print_board(self) -> str:
+        """Return the same text as `to_string`; like the classic engines, it does not print."""
+        return self.to_string()
 
     def play(self, time_limit: float | None = None) -> tuple[Any, GameHistory, str]:
         """Play the rest of the game between the two player objects.
@@ -53,8 +228,165 @@ class Board(ClassicState):
     def _repr_svg_(self) -> str:
         return to_svg(self)
 
+    def _visited_by_second(self) -> int:
+        """Return the mask of the cells that player 2 is known to have visited."""
+        mask = self._setup or 0
+        if not mask and (self.height * self.width - self.blank.bit_count()) == len(self._past):  # none visited twice
+            for cell, _, _ in self._past[1 - (self.active_index ^ (len(self._past) & 1)) :: 2]:
+                mask |= 1 << cell
+            return mask
+        mover = self.active_index ^ (len(self._past) & 1)
+        for cell, _, _ in self._past:
+            mask = mask | 1 << cell if mover else mask & ~(1 << cell)
+            mover = 1 - mover
+        return mask
+
+    def _set_position(
+        self,
+        blank: int | None = None,
+        locations: plain.Locations | None = None,
+        active_index: int | None = None,
+        second: int | None = None,
+    ) -> None:
+        before = self._visited_by_second()
+        new_blank = self.blank if blank is None else blank
+        new_locations = self.locations if locations is None else locations
+        new_active = self.active_index if active_index is None else active_index
+        new_second = (before if second is None else second) & ~new_blank
+        if (new_blank, new_locations, new_active, new_second) == (
+            self.blank, self.locations, self.active_index, before & ~self.blank,
+        ):  # fmt: skip
+            return
+        self.blank, self.locations, self.active_index = new_blank, new_locations, new_active
+        self._past, self._setup = (), new_second
+        self._forget_views()
+
+    def _set_active(self, player: Any, waiting: int) -> None:
+        # A player that plays against itself is indistinguishable from its opponent.
+        if self.players[0] is not self.players[1]:
+            self._set_position(active_index=self._index_of(player) ^ waiting)
+
+    def _set_visitor(self, cell: int, value: int) -> None:
+        bit = 1 << cell
+        second = self._visited_by_second()
+        self._set_position(
+            blank=self.blank | bit if value == 0 else self.blank & ~bit,
+            second=second | bit if value == 2 else second & ~bit,
+        )
+
+    def _set_row(self, row: int, values: Sequence[int]) -> None:
+        for column, value in enumerate(values):
+            self._set_visitor(row * self.width + column, value)
+
+    def _set_last_move(self, player: Any, move: Move | None) -> None:
+        self._set_location(self._index_of(player), self._cell_at(move))
+
+    def _set_flat(self, position: int, value: Any) -> None:
+        cells = self.height * self.width
+        if position < cells:
+            cell = cast(int, self._cell_at_flat(position))
+            bit = 1 << cell
+            self._set_position(blank=self.blank | bit if value == 0 else self.blank & ~bit)
+        elif position > cells:
+            # The entry at `cells` only repeats the side to move, as in the classic engine.
+            self._set_location(1 if position == cells + 1 else 0, self._cell_at_flat(value))
+
+    def _set_location(self, player_index: int, cell: int | None) -> None:
+        first, second = self.locations
+        self._set_position(locations=(first, cell) if player_index else (cell, second))
+
+    def _cell_at(self, move: Move | None) -> int | None:
+        return None if move is None else cell_of(move, self.width)
+
+    def _flat_at(self, cell: int | None) -> int | None:
+        return None if cell is None else cell // self.width + cell % self.width * self.height
+
+    def _cell_at_flat(self, position: int | None) -> int | None:
+        return None if position is None else position % self.height * self.width + position // self.height
+
 
 Board._copies_fields = True
+
+
+def enable_board_extensions(find_method: Callable[[str, str], Any]) -> None:
+    """Provide methods that students added to `Board` in files beside their players, to users' files, from now on.
+
+    This is off by default: if a class has a `__getattr__`, Python (3.11) looks up all attributes and methods the slow
+    way, and searches written in Python take two to three times as long.
+
+    Args:
+        find_method: finds a method by the name of the calling module and its own name; None if there is none.
+    """
+
+    def added_attribute(board: Board, name: str) -> Any:
+        module = sys._getframe(1).f_globals.get("__name__", "")
+        method = None if name.startswith("__") else find_method(module, name)
+        if method is None:
+            raise AttributeError(f"{type(board).__name__!r} object has no attribute {name!r}")
+        return method.__get__(board, type(board))
+
+    if not hasattr(Board, "__getattr__"):
+        Board.__getattr__ = added_attribute  # type: ignore[attr-defined]
+
+
+class _Mirror(list[Any]):
+    """A list whose element assignments are also written to its board, by their index plus `start`; copies are plain."""
+
+    __slots__ = ("board", "start", "write")
+    board: Board
+    start: int
+    write: Callable[[Board, int, Any], None]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        positions = range(len(self))[key]
+        for position in positions if isinstance(positions, range) else [positions]:
+            self.write(self.board, self.start + position, self[position])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
+        return [list(value) if isinstance(value, list) else value for value in self]
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return list, (list(self),)
+
+
+class _MirrorDict(dict[Any, Any]):
+    """A dict whose item assignments are also passed to `write`; copies are plain dicts."""
+
+    def __init__(self, values: dict[Any, Any], write: Callable[[Any, Any], None]) -> None:
+        super().__init__(values)
+        self._write = write
+
+    def __setitem__(self, key: Hashable, value: Any) -> None:
+        super().__setitem__(key, value)
+        self._write(key, value)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+_BITS_OF_BYTES = [[byte >> bit & 1 for bit in range(8)] for byte in range(256)]
+
+
+def _bits(mask: int, cells: int) -> list[int]:
+    """Return the bits of a mask, cell 0 first; byte by byte for speed."""
+    bits: list[int] = []
+    for byte in mask.to_bytes((cells + 7) // 8, "little"):
+        bits += _BITS_OF_BYTES[byte]
+    del bits[cells:]
+    return bits
+
+
+@lru_cache(maxsize=64)
+def _by_column(rows: int, columns: int) -> itemgetter[Any]:
+    """Return a getter that reorders a row-major list of cells by columns and keeps the three entries after them."""
+    cells = rows * columns
+    order = [row * columns + column for column in range(columns) for row in range(rows)]
+    return itemgetter(*order, cells, cells + 1, cells + 2)
+
+
+def _mask(flags: Iterable[bool]) -> int:
+    return int("0" + "".join("1" if flag else "0" for flag in flags)[::-1], 2)
 
 
 def _clock(milliseconds: float) -> TimeLeft:

@@ -17,7 +17,7 @@ from ..processes.file_agent import file_name
 from ..processes.transport import Idle
 from ..rules.limits import Limit
 from ..rules.outcome import Reason
-from ..search.result import SearchResult
+from ..search import SearchResult
 from .program import Program
 from .protocol import Info, parse_pv
 from .session import WAITS, Session, Start, Timeouts, start_engine, start_session

@@ -6,25 +6,41 @@ A search runs in its own thread, so that `isready`, `stop` and `quit` are answer
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from math import isfinite
+from dataclasses import dataclass, replace
+from math import inf, isfinite, isinf, isnan
 
-from ..boards.joust_notation import read_move
+from ..boards.joust_notation import read_move, write_move
 from ..editions.classic_board import Board
-from ..players.agents import Agent, Player
+from ..native import workspaces
+from ..players.agents import Agent, Player, forfeit_from
 from ..processes.child import claim_stdio
 from ..rules.geometry import format_size, parse_size
 from ..rules.limits import Limit
 from ..rules.seeds import move_seed
-from ..search.result import SearchResult
-from .engine_search import NO_MOVE, RunningSearch, plan_search
-from .protocol import PROTOCOLS, UCI, UGI, Protocol, read_go, start_of
+from ..search import SearchResult, is_compilable
+from .protocol import PROTOCOLS, UCI, UGI, GoRequest, Protocol, read_go, start_of
 
 _SIZES = ("5x5", "6x6", "7x7", "8x8", "9x9", "9x11")
 _VARIANTS = ("joust", *(f"{kind}{size}" for kind in ("joust", "placing") for size in _SIZES))
 """Variants listed for the user to choose from; variants of all other sizes are accepted, too."""
 _NO_POSITION = "no position: the last one was invalid"
+NO_MOVE = "(none)"
+HALT_SECONDS = 1.0
+"""Timeout of a stopped search that has found no move yet; after it the first legal move is the answer."""
+INFO_SECONDS = 1.0
+"""Longest interval between info lines, in seconds."""
+PROVEN = 1_000_000_000
+"""Score in centipawns of a proven result whose distance in plies is unknown."""
+_OFTEN = 0.005
+_GRACE = 0.05
+"""Seconds to wait for an answered search to end, so that it does not compete with the next one."""
+_WITHOUT_END = Limit(nodes=2**61)
+
+Ask = Callable[[Agent, Board], SearchResult]
+"""Asks an agent for a move."""
 
 
 def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: str = "7x7") -> None:
@@ -229,3 +245,228 @@ class _Server:
         with self._lock:
             for line in text.splitlines():
                 self._write(line)
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """How an agent executes a `go` command.
+
+    Attributes:
+        agent: the agent with the limit that it enforces itself.
+        depth: depth to reach by iterative deepening; None to search once.
+        seconds: timeout of the search, if the agent does not enforce the time itself.
+        patience: seconds, including the search, within which compilation must finish; infinite if `go` has no time
+            limit or nothing needs compiling.
+        notes: parts of `go` that are not followed, and what is done instead.
+    """
+
+    agent: Agent
+    depth: int | None
+    seconds: float
+    patience: float
+    notes: tuple[str, ...]
+
+
+def plan_search(agent: Agent, search: GoRequest, board: Board) -> SearchPlan:
+    """Plan a search. The agent's limit is the first of depth, nodes and time that it supports."""
+    within = inf if search.ms is None else search.ms / 1e3
+    patience = within if is_compilable(board) else inf
+    if not hasattr(agent, "limit"):
+        return SearchPlan(agent, None, inf, patience if agent.heuristic else inf, search.notes)
+    wanted = search.limits
+    if search.is_infinite:
+        wanted = (Limit(depth=board.width * board.height),) if agent.has_depth else (_WITHOUT_END,)
+    able, refused = [], []
+    for limit in wanted:
+        try:
+            able.append(replace(agent, limit=limit))  # type: ignore[type-var]
+        except ValueError as error:
+            refused.append(str(error))
+    chosen = able[0] if able else agent
+    instead = "the other arguments of go apply" if able else "its own limit counts"
+    depth = chosen.limit.depth if agent.has_depth else None
+    if depth is not None and search.nodes is not None:
+        chosen = able[1]
+    seconds = inf if chosen.limit.ms is not None else within
+    return SearchPlan(chosen, depth, seconds, patience, (*search.notes, *(f"{why}; {instead}" for why in refused)))
+
+
+class RunningSearch:
+    """A running search in its own thread. The first answer counts, that of the search or that of `end`."""
+
+    def __init__(
+        self,
+        plan: SearchPlan,
+        board: Board,
+        protocol: Protocol,
+        ask: Ask,
+        say: Callable[[str], None],
+        *,
+        is_infinite: bool,
+        compiling: threading.Thread | None = None,
+    ) -> None:
+        """Start the search.
+
+        Args:
+            board: the position; it must not be changed any more.
+            say: sends lines; called from several threads.
+            is_infinite: answer only after `end`.
+            compiling: the thread that compiles the agent's code, if it is still running. The search waits for it up to
+                `plan.patience`; after that, the first legal move is the answer.
+        """
+        self._plan, self._board, self._protocol, self._ask, self._send = plan, board, protocol, ask, say
+        self._is_infinite = is_infinite
+        self._compiling = compiling
+        self._started = time.perf_counter()
+        self._running = workspaces.Searches([])
+        self._nodes = 0
+        self._best: SearchResult | None = None
+        self._lock = threading.Lock()
+        self._is_answered = False
+        self._last = ""
+        self._is_over = False
+        self._is_stopped = threading.Event()
+        self._thread = threading.Thread(target=self._think, daemon=True)
+        self._thread.start()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the search still computes, or waits for `end`."""
+        return self._thread.is_alive()
+
+    def end(self) -> None:
+        """Answer with the best move so far, or the first legal move if the search has none and does not stop."""
+        self._is_stopped.set()
+        if self._best is not None:
+            self._answer(self._best)
+        deadline = time.perf_counter() + (_GRACE if self._best else HALT_SECONDS)
+        while self._thread.is_alive() and time.perf_counter() < deadline:
+            self._running.halt()
+            self._thread.join(_OFTEN)
+        if self._thread.is_alive():
+            self._answer(None)
+
+    def _think(self) -> None:
+        result, error_line = None, ""
+        try:
+            if not self._board.outcome():
+                if self._compiling is not None and not self._wait_for(self._compiling):
+                    self._answer(None)
+                    return
+                with workspaces.interruptible() as self._running:
+                    self._best = result = self._find()
+        except BaseException as error:  # raised by any code of the agent; the engine continues
+            error_line = f"info string error: {forfeit_from(error).detail}"
+        self._is_over = True
+        if self._is_infinite:
+            self._is_stopped.wait()
+        if result is not None:
+            self._answer(result)
+        else:
+            self._close(error_line, NO_MOVE)
+
+    def _wait_for(self, compiling: threading.Thread) -> bool:
+        """Wait for compiled code; return whether it is ready in time. The search then uses the remaining time."""
+        compiling.join(max(0.0, self._started + self._plan.patience - time.perf_counter()))
+        if compiling.is_alive():
+            self._inform(f"info string code for {self._board.size} is still being compiled: the first legal move")
+            return False
+        agent = self._plan.agent
+        limit: Limit | None = getattr(agent, "limit", None)
+        if limit is not None and limit.ms is not None:
+            left = max(1.0, limit.ms - 1e3 * (time.perf_counter() - self._started))
+            self._plan = replace(self._plan, agent=replace(agent, limit=Limit(ms=left)))  # type: ignore[type-var]
+        return True
+
+    def _find(self) -> SearchResult:
+        plan, board = self._plan, self._board
+        if plan.depth is None:
+            return self._ask(plan.agent, board)
+        if None in board.locations or plan.agent.limit.nodes is not None:  # type: ignore[attr-defined]
+            result = self._ask(plan.agent, board)
+            if None in board.locations or result.depth <= plan.depth or self._is_stopped.is_set():
+                return result
+        return self._deepen(plan.depth)
+
+    def _deepen(self, deepest: int) -> SearchResult:
+        """Deepen iteratively until a result is proven. In a lost position, play the last move not yet proven lost."""
+        best = None
+        for depth in range(1, deepest + 1):
+            result = self._ask(replace(self._plan.agent, limit=Limit(depth=depth)), self._board)  # type: ignore[type-var]
+            self._nodes += result.nodes
+            result = replace(result, nodes=self._nodes, seconds=time.perf_counter() - self._started)
+            if result.depth < depth:  # the search was stopped
+                return replace(best, nodes=result.nodes, seconds=result.seconds) if best else result
+            if best is not None and result.score == -inf:
+                result = replace(result, move=best.move, pv=best.pv)
+            self._best = best = result
+            self._inform(self._told(best))
+            if best.exact or self._is_stopped.is_set():
+                break
+        assert best is not None
+        return best
+
+    def _watch(self) -> None:
+        """End the search when its time is over, and print info lines at intervals."""
+        deadline = self._started + self._plan.seconds
+        while not self._is_stopped.wait(max(0.0, min(INFO_SECONDS, deadline - time.perf_counter()))):
+            if time.perf_counter() >= deadline:
+                self.end()
+            elif not self._is_over:
+                milliseconds = round(1e3 * (time.perf_counter() - self._started))
+                self._inform(f"info nodes {self._nodes + self._running.nodes()} time {milliseconds}")
+        while self._thread.is_alive():  # a search that has just started may have missed the first halt
+            self._running.halt()
+            self._thread.join(_OFTEN)
+
+    def _told(self, result: SearchResult) -> str:
+        return format_info(result, self._board, self._protocol, counts_plies=self._plan.agent.has_depth)
+
+    def _answer(self, result: SearchResult | None) -> None:
+        if result is None:
+            move, info = next(iter(self._board.legal_cells())), ""
+        else:
+            move, info = result.move, self._told(result)
+        self._close(info, write_move(self._board, move, self._protocol.moves))
+
+    def _inform(self, line: str) -> None:
+        with self._lock:
+            if not self._is_answered:
+                self._last = line
+                self._send(line)
+
+    def _close(self, info: str, move: str) -> None:
+        with self._lock:
+            if not self._is_answered:
+                self._is_answered = True
+                self._is_stopped.set()
+                self._send(f"{info}\nbestmove {move}" if info and info != self._last else f"bestmove {move}")
+
+
+def format_info(result: SearchResult, board: Board, protocol: Protocol, *, counts_plies: bool) -> str:
+    """Format a search result as an info line.
+
+    A proven result is a mate in so many plies (UGI) or moves (UCI) if that number is known: if the move ends the game,
+    or if the search `counts_plies`, so that its depth is the distance to the end. Otherwise the score is `PROVEN`.
+    """
+    after, moves = board.copy(), []
+    for cell in result.pv:
+        if cell not in after.legal_cells():
+            break
+        moves.append(write_move(after, cell, protocol.moves))
+        after.play_cell(cell)
+    score = "" if isnan(result.score) else f" score cp {_centipawns(result.score)}"
+    plies = 1 if board.successor(result.move).outcome() else result.depth if counts_plies and result.exact else 0
+    if isinf(result.score) and plies > 0:
+        distance = plies if protocol is UGI else (plies + 1) // 2
+        score = f" score mate {distance if result.score > 0 else -distance}"
+    milliseconds = round(1e3 * result.seconds)
+    return f"info depth {result.depth} nodes {result.nodes} time {milliseconds}{score} pv {' '.join(moves)}"
+
+
+def _centipawns(score: float) -> int:
+    """Return a score in hundredths, clipped below `PROVEN` unless it is infinite."""
+    if isinf(score):
+        return PROVEN if score > 0 else -PROVEN
+    return round(min(max(100 * score, 1 - PROVEN), PROVEN - 1))

@@ -23,7 +23,7 @@ from ..players.agents import ForfeitError
 from ..processes.transport import EngineTransport, LineTooLong, Transport, TransportClosed, TransportTimeout
 from ..rules.limits import Limit
 from ..rules.outcome import AT_LAST, Reason
-from ..search.result import SearchResult
+from ..search import SearchResult
 from ..usercode.user_exceptions import to_one_line
 from .program import Program
 from .protocol import PROTOCOLS, UCI, UGI, Info, add_info, go_line, parse_pv, variant_of, variants_text

@@ -3,7 +3,7 @@
 A position is searched to the end of the game, without a heuristic. Positions with both players placed are searched in
 compiled code; before that, every placement that differs under the symmetries of the board is tried. Placement pairs of
 solved boards, and the first plies on 7x7, are looked up in tables that ship with the package
-(`isolation.exact.solved_tables`, `isolation.exact.early_table`).
+(`isolation.exact.solved_tables`).
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ from ..native import workspaces
 from ..native.layout import CPU_CLOCK
 from ..rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, knight_masks, symmetries
 from ..rules.limits import Limit
-from ..search import is_compilable
-from ..search.result import limits_of
-from .early_table import early_moves, early_value
-from .solved_tables import pair_is_won
+from ..search import is_compilable, limits_of
+from .solved_tables import early_moves, early_value, pair_is_won
 
 Winner = Literal[1, 2]
 _Search = Callable[[int, int, int, workspaces.Workspace], float]

@@ -14,7 +14,7 @@ from ..rules.geometry import parse_size
 from ..rules.notation import cell_name, parse_cell
 from ..rules.outcome import Reason
 from ..rules.seeds import move_seed
-from ..search.result import SearchResult
+from ..search import SearchResult
 from ..usercode.output_capture import capture_output
 from ..usercode.user_exceptions import detect_ctrl_c
 from .match import GameRecord

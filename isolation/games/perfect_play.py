@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..editions.classic_board import Board
-from ..exact.early_table import early_moves
-from ..exact.solved_tables import is_covered
+from ..exact.solved_tables import early_moves, is_covered
 from ..exact.solver import SearchBudget, known_value, move_results
 from ..rules.geometry import cells_of
 from ..rules.limits import Limit

@@ -1,4 +1,4 @@
-"""Agents: random, greedy and search players, and the protocol that all agents follow.
+"""Agents: random, greedy and search players, policies, and the protocol that all agents follow.
 
 An agent is plain data: the description of a player and its limit. `Agent.open` returns a `Player`, which chooses moves
 in one game or many. For compiled agents, `Agent.compiled` returns a compiled player, which plays whole batches of
@@ -7,12 +7,17 @@ games.
 
 from __future__ import annotations
 
+import random
+import sys
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from hashlib import sha256
+from importlib import import_module
 from inspect import getsource, isroutine, unwrap
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -31,6 +36,9 @@ from ..usercode.parsing import reading
 from ..usercode.user_exceptions import LONGEST, LONGEST_LINE, format_exception, origin, to_one_line
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..search.compiled import CompiledPlayer
 
 Heuristic = Callable[[Any, Any], float]
@@ -421,6 +429,65 @@ class SearchAgent(StatelessAgent):
     def find_in_python(self, board: Board, seed: int) -> SearchResult:
         """Return the move found by a search in Python, even if it is late."""
         return search_in_python(board, self.heuristic, self.limit, self.method, self.options, seed)
+
+
+@dataclass(frozen=True)
+class PolicyAgent(UncompiledAgent, StatelessAgent):
+    """A policy of a learning agent: a function of many observations at once, imported by name where it plays.
+
+    Before each move the generators of `random` and NumPy are seeded with the move's seed.
+
+    Attributes:
+        module: name of an importable module.
+        function: name of the policy in it.
+        folder: first folder in which the module is looked for.
+        content: hash of the module's source.
+    """
+
+    name: str
+    module: str
+    function: str
+    folder: str
+    content: str
+    is_deterministic: bool = field(default=False, init=False)
+    is_user_code: bool = field(default=True, init=False)
+
+    def settings(self) -> dict[str, Any]:
+        """Return its name and a hash of its module, but not of the weights that it reads."""
+        return {"kind": "policy", "policy": f"{self.module}:{self.function}", "content_hash": self.content}
+
+    @cached_property
+    def policy(self) -> Callable[[NDArray[np.bool_], NDArray[np.bool_]], NDArray[np.int64]]:
+        """The function itself, imported on first use.
+
+        From bool[n, 4, rows, columns] as in `Board.observation` and bool[n, cells], the legal moves, to cells, int[n].
+        """
+        if self.folder not in sys.path:
+            sys.path.insert(0, self.folder)
+        return getattr(import_module(self.module), self.function)  # type: ignore[no-any-return]
+
+    def choose(self, board: Board, seed: int) -> SearchResult:
+        """Return the policy's move.
+
+        Raises:
+            ForfeitError: the move is illegal, or the answer is not one cell.
+        """
+        import numpy as np
+
+        observation, mask = board.observation()[None], board.mask()[None]
+        random.seed(seed)
+        np.random.seed(seed % 2**32)
+        started = time.perf_counter()
+        answer = np.asarray(self.policy(observation, mask))
+        seconds = time.perf_counter() - started
+        if answer.shape != (1,) or answer.dtype.kind not in "iu":
+            raise ForfeitError(
+                Reason.ERROR, f"a policy returns int[n] for n positions, not {answer.dtype}{list(answer.shape)}"
+            )
+        cell = int(answer[0])
+        if cell not in board.legal_cells():
+            raise ForfeitError(Reason.ILLEGAL_MOVE, f"played cell {cell}")
+        return SearchResult(cell, nan, 0, 0, seconds, (cell,), False)
 
 
 def in_time(result: SearchResult, limit: Limit) -> SearchResult:

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Literal
 
 from ..players.agents import forfeit_from
 from ..players.classic_agent import Given
-from ..search.result import SearchResult
+from ..search import SearchResult
 
 Guard = Literal["none", "contained", "sandboxed"]
 

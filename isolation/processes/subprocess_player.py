@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..players.agents import ForfeitError, SearchAgent, in_time
 from ..players.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
 from ..rules.outcome import PROCESS_DIED, Reason
-from ..search.result import SearchResult, is_well_formed
+from ..search import SearchResult, is_well_formed
 from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
 from .agent_pickling import AgentPicklingError, one_line, recipe
 from .child import Failure, Setup, SetupError

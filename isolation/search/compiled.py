@@ -14,7 +14,7 @@ from ..editions.classic_board import Board
 from ..native import layout as on_desk
 from ..native import workspaces
 from ..rules.limits import Limit
-from .result import TREES, Method, SearchOptions, SearchResult, limits_of
+from . import TREES, Method, SearchOptions, SearchResult, limits_of
 
 _SIGN = 1 << 63
 _NO_TIME_LIMIT = 1 << 62
