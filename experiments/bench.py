@@ -45,16 +45,13 @@ def _searches() -> list[dict[str, Any]]:
     reference, *others = _costs(compared)
     (large,), (slow,) = _costs(compared[:1], "9x11"), _costs(compared[:1], interpreted=True)
     pairs = zip(compared[1:], others, strict=True)
-    return [
-        _search_row(compared[0].name, reference, None, ""),
-        *(_search_row(agent.name, cost, 1 / cost.times, _COMPARATOR) for agent, cost in pairs),
-        _search_row(f"{compared[0].name} on 9x11", large, reference.nanoseconds / large.nanoseconds, "7x7"),
-        _search_row("the first, interpreted", slow, reference.nanoseconds / slow.nanoseconds, "compiled"),
+    rows = [
+        (compared[0].name, reference, None, ""),
+        *((agent.name, cost, 1 / cost.times, _COMPARATOR) for agent, cost in pairs),
+        (f"{compared[0].name} on 9x11", large, reference.nanoseconds / large.nanoseconds, "7x7"),
+        ("the first, interpreted", slow, reference.nanoseconds / slow.nanoseconds, "compiled"),
     ]
-
-
-def _search_row(what: str, cost: Cost, ratio: float | None, to: str) -> dict[str, Any]:
-    return _row(what, 1e3 / cost.nanoseconds, "M nodes/s", ratio, to)
+    return [_row(what, 1e3 / cost.nanoseconds, "M nodes/s", ratio, to) for what, cost, ratio, to in rows]
 
 
 def _costs(agents: Sequence[SearchAgent], size: str = "7x7", *, interpreted: bool = False) -> list[Cost]:

@@ -156,21 +156,15 @@ def describe_ply(replay: Replay, ply: int) -> str:
     phrases = [f"{replay.agents[index % 2]} {'placed' if ply <= 2 else 'played'} {_name_of_ply(replay, ply)}"]
     if ply <= replay.opening:
         phrases.append("of the opening")
-    phrases += _knowledge(replay, ply)
+    if index < len(replay.score) and not isnan(replay.score[index]):
+        phrases.append(f"score {format_value(replay.score[index])}")
+    if index < len(replay.depth) and replay.depth[index]:
+        phrases += [f"depth {replay.depth[index]}", f"{replay.nodes[index]:,} nodes"]
+    if index < len(replay.time_us) and replay.time_us[index]:
+        phrases.append(f"{replay.time_us[index] / 1000:.3g} ms")
     if ply in replay.mistakes:
         phrases.append("mistake: gave the win away")
     return f"ply {ply}: " + ", ".join(phrases)
-
-
-def _knowledge(replay: Replay, ply: int) -> list[str]:
-    index, words = ply - 1, []
-    if index < len(replay.score) and not isnan(replay.score[index]):
-        words.append(f"score {format_value(replay.score[index])}")
-    if index < len(replay.depth) and replay.depth[index]:
-        words += [f"depth {replay.depth[index]}", f"{replay.nodes[index]:,} nodes"]
-    if index < len(replay.time_us) and replay.time_us[index]:
-        words.append(f"{replay.time_us[index] / 1000:.3g} ms")
-    return words
 
 
 def _name_of_ply(replay: Replay, ply: int) -> str:

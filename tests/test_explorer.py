@@ -7,9 +7,9 @@ import pytest
 from invented_runs import gauntlet, random_wins
 from played_games import random_record, write_games
 
-from knights_isolation.experiments.exchange import opening_explorer
+from knights_isolation.experiments.exchange import queries
 from knights_isolation.experiments.exchange.game_files import append_game
-from knights_isolation.experiments.exchange.opening_explorer import explore, read_played
+from knights_isolation.experiments.exchange.queries import explore, read_played
 from knights_isolation.experiments.plan.openings import orbit_ids, orbit_ids_by_ply
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.isolation import Board
@@ -42,7 +42,7 @@ def counted(run, board, drawn):
     for row in read_games(run).itertuples():
         if (row.rows, row.columns) != parse_size(board.size):
             continue
-        for ply in range(0 if drawn else len(row.opening), min(row.plies, opening_explorer.PLIES)):
+        for ply in range(0 if drawn else len(row.opening), min(row.plies, queries.PLIES)):
             before = Board.from_moves(row.moves[:ply].tolist(), board.size)
             if folded(before) == folded(board):
                 after = folded(before.successor(int(row.moves[ply])))
@@ -92,9 +92,9 @@ def test_a_position_that_was_set_up_is_the_one_that_was_played(run):
 
 def test_nothing_is_known_of_other_boards_nor_of_positions_beyond_the_known_plies(run, monkeypatch):
     assert explore(read_played(run, "7x7"), Board(1, 2)).games == 0
-    assert read_played(run, "7x7").ids.shape == (0, opening_explorer.PLIES + 1)
+    assert read_played(run, "7x7").ids.shape == (0, queries.PLIES + 1)
     board = Board.from_moves(random_record(3, size="3x4").moves[:5], "3x4")
-    monkeypatch.setattr(opening_explorer, "PLIES", 4)
+    monkeypatch.setattr(queries, "PLIES", 4)
     explored_moves = explore(read_played(run, "3x4"), board)
     assert explored_moves.games == 0
     assert {cell for reply in explored_moves.replies for cell in reply.cells} == set(board.legal_cells())
@@ -102,7 +102,7 @@ def test_nothing_is_known_of_other_boards_nor_of_positions_beyond_the_known_plie
 
 def test_a_finished_position_has_no_replies(run):
     board = Board.from_moves(random_record(3, size="3x4").moves, "3x4")
-    assert explore(read_played(run, "3x4"), board) == opening_explorer.Continuations(0, False, ())
+    assert explore(read_played(run, "3x4"), board) == queries.Continuations(0, False, ())
 
 
 def test_ids_by_ply_are_those_of_the_positions_on_the_way():
@@ -118,7 +118,7 @@ def test_ids_by_ply_are_those_of_the_positions_on_the_way():
 def test_a_run_of_many_parts_is_read_whole(tmp_path, monkeypatch):
     path = gauntlet(8, random_wins({"Base": 0.5, "Mine": 0.7}), contenders=("Mine",)).write(tmp_path / "run")
     games = len(read_games(path))
-    monkeypatch.setattr(opening_explorer, "_BATCH", 5)
+    monkeypatch.setattr(queries, "_BATCH", 5)
     size = "{}x{}".format(*read_games(path)[["rows", "columns"]].iloc[0])
     assert explore(read_played(path, size), Board.from_moves([], size)).games == games
 

@@ -67,11 +67,6 @@ class Seat:
     ascii_only: bool = False
     seed: int = 0
 
-    @property
-    def names(self) -> tuple[str, str]:
-        """The players' names, player 1 first."""
-        return (HUMAN, self.opponent.name) if self.side == 1 else (self.opponent.name, HUMAN)
-
 
 @dataclass
 class _Game:
@@ -144,7 +139,8 @@ def play_human(seat: Seat, size: str = "7x7", moves: Sequence[int] = ()) -> Game
 
 def _play_out(game: _Game) -> GameRecord | None:
     board, seat = game.board, game.seat
-    seat.say(_welcome(seat))
+    piece, order = ("12" if seat.ascii_only else "♘♞")[seat.side - 1], "first" if seat.side == 1 else "second"
+    seat.say(f"You play {piece} against {seat.opponent.name} and move {order}. Type help for a list of commands.")
     try:
         while not board.outcome():
             end = _turn_of_person(game) if board.active_index + 1 == seat.side else _turn_of_agent(game)
@@ -157,12 +153,6 @@ def _play_out(game: _Game) -> GameRecord | None:
     winner = 2 - board.active_index
     seat.say("You won." if winner == seat.side else f"{seat.opponent.name} won.")
     return _record(game, winner, Reason.NO_MOVES.word)
-
-
-def _welcome(seat: Seat) -> str:
-    piece = ("12" if seat.ascii_only else "♘♞")[seat.side - 1]
-    order = "first" if seat.side == 1 else "second"
-    return f"You play {piece} against {seat.opponent.name} and move {order}. Type help for a list of commands."
 
 
 def _turn_of_person(game: _Game) -> GameRecord | None:
@@ -289,7 +279,8 @@ def _record(game: _Game, winner: int, reason: str, detail: str = "") -> GameReco
     none = (float("nan"), 0, 0, 0, False)
     rows = [none] * game.opening + [(r.score, r.depth, r.nodes, int(r.seconds * 1e6), r.exact) for r in game.results]
     score, depth, nodes, time_us, exact = zip(*rows, strict=True) if rows else ((),) * 5
-    board, names = game.board, game.seat.names
+    board, name = game.board, game.seat.opponent.name
+    names = (HUMAN, name) if game.seat.side == 1 else (name, HUMAN)
     return GameRecord(
         board.size, board.history[: game.opening], *names, winner, reason, detail, board.history,
         score, depth, nodes, time_us, exact,

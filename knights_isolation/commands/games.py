@@ -13,20 +13,7 @@ from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.reports.answers import Result
 from knights_isolation.reports.text.rendering import Section, speaks_ascii_only, terminal_width, wrapped
 
-from ..inputs import (
-    AgentLike,
-    Count,
-    NoOpen,
-    Output,
-    Port,
-    Run,
-    RunLike,
-    Size,
-    agent_spec,
-    position_of,
-    run_path,
-    run_paths,
-)
+from ..inputs import Agent, AnyHeuristic, NoOpen, Output, Port, Run, Size, agent_spec, position_of, run_path, run_paths
 from ..parameters import About, command
 from ..surface import COMMAND, tell
 from .results import results
@@ -37,6 +24,8 @@ if TYPE_CHECKING:
     from knights_isolation.experiments.statistics.run_results import RunResults
     from knights_isolation.isolation.games.match import GameRecord
     from knights_isolation.reports.replay import Replay
+
+    from ..inputs import RunLike
 
 GameLike: TypeAlias = "RunLike | GameRecord | Sequence[int]"
 Moves = Annotated[str, About(help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column).")]
@@ -52,7 +41,7 @@ def games(
     *,
     where: str = "",
     kind: Annotated[Literal["all", "longest", "shortest", "upsets", "forfeits"], About(flags=("--show",))] = "all",
-    limit: Count | None = None,
+    limit: Annotated[int, About(low=1)] | None = None,
 ) -> Result[DataFrame]:
     """Select games of a run, the most remarkable first; `isolation replay RUN GAME_ID` shows one.
 
@@ -139,12 +128,8 @@ def show(
 @command()
 def board(
     *runs: Run,
-    agent: Annotated[
-        Sequence[AgentLike], About(help="Add this agent, also from a file.", metavar="SPEC", complete="agent")
-    ] = (),
-    file: Annotated[
-        Sequence[str], About(help="Add a heuristic of your own.", metavar="FILE[:FUNCTION]", complete="file")
-    ] = (),
+    agent: Annotated[Sequence[Agent], About(help="Add this agent, also from a file.")] = (),
+    file: Annotated[Sequence[AnyHeuristic], About(help="Add a heuristic of your own.")] = (),
     port: Port = 0,
     no_open: NoOpen = False,
 ) -> None:
@@ -154,10 +139,11 @@ def board(
         isolation board
         isolation board runs/first --file my_heuristic.py
     """
+    from knights_isolation.experiments.roster import reference_of
     from knights_isolation.reports.board.resources import Resources
     from knights_isolation.reports.lab.server import serve
 
-    shelf = Resources.of(run_paths(runs) if runs else (), file, [*map(agent_spec, agent)])
+    shelf = Resources.of(run_paths(runs) if runs else (), map(reference_of, file), map(agent_spec, agent))
     serve(shelf, port, "Board", "/board", not no_open)
 
 
@@ -204,9 +190,7 @@ def watch(run: Run | None = None, *, port: Port = 0, no_open: NoOpen = False) ->
 @command()
 def play(
     *,
-    against: Annotated[
-        AgentLike, About(help="Agent to play against.", metavar="SPEC", complete="agent")
-    ] = "ID:improved",
+    against: Annotated[Agent, About(help="Agent to play against.")] = "ID:improved",
     side: Literal["first", "second"] = "first",
     board: Size = "7x7",
     saved: Annotated[str | Path, About(flags=("--from",))] | None = None,
@@ -241,9 +225,8 @@ def sql(query: str, *runs: Run) -> DataFrame:
     from knights_isolation.experiments.exchange.queries import query_runs
 
     table = query_runs(query, run_paths(runs))
-    if COMMAND.get():  # exact values, which a frame may not keep
-        return cast("DataFrame", Result(table, (Section("answer", "", tuple(table.to_pylist())),)))
-    return cast("DataFrame", table.to_pandas())
+    exact = Result(table, (Section("answer", "", tuple(table.to_pylist())),))  # a frame may not keep the values
+    return cast("DataFrame", exact if COMMAND.get() else table.to_pandas())
 
 
 @command()
@@ -272,9 +255,7 @@ def export(
 
 
 @command()
-def import_games(
-    file: str | Path, out: Annotated[str | Path, About(place="option", suffixes=("",), is_folder=True)]
-) -> Result[RunResults]:
+def import_games(file: str | Path, out: Annotated[Output, About(place="option")]) -> Result[RunResults]:
     """Import games played elsewhere as a run; FILE is PGN.
 
     Args:

@@ -94,7 +94,16 @@ class BoardApi:
             task.cancel()
 
     async def _start(self, request: Request) -> Response:
-        return JSONResponse(_choices(self._shelf))
+        shipped = [{"name": name, "meaning": heuristics.meaning(name)} for name in heuristics.names()]
+        choices = {
+            "heuristics": [*shipped, *({"name": name, "meaning": "yours"} for name in self._shelf.heuristics)],
+            "agents": list(self._shelf.agents),
+            "runs": list(self._shelf.named_runs()),
+            "kinds": list(KINDS),
+            "deepest": asked.DEEPEST,
+            "longest": MOST_BYTES_IMPORTED,
+        }
+        return JSONResponse(choices)
 
     async def _ask(self, call: Question, question: BaseModel, request: Request) -> BoardAnswer:
         page = request.headers.get("x-page", "")
@@ -133,15 +142,3 @@ def _moves_for_agent(earlier: BaseModel, question: BaseModel) -> bool:
 async def _left(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _choices(shelf: Resources) -> dict[str, Any]:
-    return {
-        "heuristics": [{"name": name, "meaning": heuristics.meaning(name)} for name in heuristics.names()]
-        + [{"name": name, "meaning": "yours"} for name in shelf.heuristics],
-        "agents": list(shelf.agents),
-        "runs": list(shelf.named_runs()),
-        "kinds": list(KINDS),
-        "deepest": asked.DEEPEST,
-        "longest": MOST_BYTES_IMPORTED,
-    }

@@ -7,7 +7,7 @@ import io
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from io import BytesIO
 from itertools import islice
@@ -166,7 +166,7 @@ def _from_row(row: dict[str, Any]) -> Replay:
 
 
 def _from_pgn(game: PgnGame) -> Replay:
-    plies = [ply_of(comment) for comment in game.comments]
+    columns: list[Any] = [*zip(*map(ply_of, game.comments), strict=True)] or [(), (), ()]
     reason, detail = end_of(game) if game.winner else (Reason.NO_MOVES, "")
     return Replay(
         title=game.tags.get("Event", _TITLE),
@@ -177,10 +177,10 @@ def _from_pgn(game: PgnGame) -> Replay:
         winner=game.winner or None,
         reason=reason.word if game.winner else "",
         detail=detail,
-        score=tuple(score for score, _, _ in plies),
-        depth=tuple(depth for _, depth, _ in plies),
-        nodes=(0,) * len(plies),
-        time_us=tuple(time_us for _, _, time_us in plies),
+        score=columns[0],
+        depth=columns[1],
+        nodes=(0,) * len(game.comments),
+        time_us=columns[2],
     )
 
 
@@ -232,9 +232,8 @@ def _shown(title: str, size: str, moves: Sequence[int]) -> dict[str, Any]:
     return {"title": title, "setup": setup, "moves": list(moves), "game": None}
 
 
-TYPES = {"png": "image/png", "gif": "image/gif", "html": "text/html"}
-_PLAIN = "text/plain"
-_PEOPLE = ('{"kind": "human"}', '{"kind": "human"}')
+_TYPES = {"png": "image/png", "gif": "image/gif", "html": "text/html"}
+_ENDINGS = {"moves": "txt", "fen": "txt"}
 
 
 def export_line(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
@@ -244,63 +243,43 @@ def export_line(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
         ValueError: the position is illegal; or the format needs the whole game from its beginning, which is unknown; or
             a row of a log is requested and the game is not finished.
     """
-    content = _FORMS[question.kind](question, shelf)
-    kind = {"type": TYPES.get(question.kind, _PLAIN), "name": f"isolation.{_ENDINGS.get(question.kind, question.kind)}"}
+    content = _content(question, shelf)
+    ending = _ENDINGS.get(question.kind, question.kind)
+    kind = {"type": _TYPES.get(question.kind, "text/plain"), "name": f"isolation.{ending}"}
     if isinstance(content, bytes):
         return {**kind, "base64": b64encode(content).decode()}
     return {**kind, "text": content}
 
 
-def _moves(question: ExportQuestion, shelf: Resources) -> str:
-    board = _from_the_beginning(question)
-    return format_moves(board.history, board.width)
-
-
-def _json(question: ExportQuestion, shelf: Resources) -> str:
-    """Return a saved game for `isolation replay FILE`; a game with another start has its start and its moves."""
-    if not _begins_empty(question):
-        board_of(question.position)
-        return question.position.model_dump_json()
+def _content(question: ExportQuestion, shelf: Resources) -> str | bytes:
+    file = BytesIO()
+    match question.kind:
+        case "fen":
+            return board_of(question.position).fen
+        case "moves":
+            board = _from_the_beginning(question)
+            return format_moves(board.history, board.width)
+        case "html":
+            return replay_page(_replay(question, shelf))
+        case "png":
+            write_png(file, board_of(question.position))
+            return file.getvalue()
+        case "gif":
+            replay = _replay(question, shelf)
+            write_gif(file, replay.moves, replay.size, captions_of(replay), replay.agents)
+            return file.getvalue()
+        case "json" if not _begins_empty(question):
+            board_of(question.position)
+            return question.position.model_dump_json()
     row = _row(question, shelf)
-    values = {field.name: row[field.name] for field in fields(GameRecord) if field.name != "size"}
-    return json.dumps(facts_of(GameRecord(size=format_size(row["rows"], row["columns"]), **values)))
-
-
-def _csv(question: ExportQuestion, shelf: Resources) -> str:
-    row = _row(question, shelf)
+    if question.kind == "pgn":
+        return export_row(row, "pgn", run_of(shelf, question.run).resolve().name if question.run else "Analysis board")
+    if question.kind == "json":  # a saved game for `isolation replay FILE`
+        values = {field.name: row[field.name] for field in fields(GameRecord) if field.name != "size"}
+        return json.dumps(facts_of(GameRecord(size=format_size(row["rows"], row["columns"]), **values)))
     if not row["winner"]:
         raise ValueError("a log row needs a finished game: use JSON or PGN for this one")
     return csv_head() + export_row(row, "csv", "")
-
-
-def _pgn(question: ExportQuestion, shelf: Resources) -> str:
-    run = run_of(shelf, question.run).resolve().name if question.run else "Analysis board"
-    return export_row(_row(question, shelf), "pgn", run)
-
-
-def _png(question: ExportQuestion, shelf: Resources) -> bytes:
-    file = BytesIO()
-    write_png(file, board_of(question.position))
-    return file.getvalue()
-
-
-def _gif(question: ExportQuestion, shelf: Resources) -> bytes:
-    file, replay = BytesIO(), _replay(question, shelf)
-    write_gif(file, replay.moves, replay.size, captions_of(replay), replay.agents)
-    return file.getvalue()
-
-
-_FORMS: dict[str, Callable[[ExportQuestion, Resources], str | bytes]] = {
-    "moves": _moves,
-    "fen": lambda question, shelf: board_of(question.position).fen,
-    "json": _json,
-    "csv": _csv,
-    "pgn": _pgn,
-    "png": _png,
-    "gif": _gif,
-    "html": lambda question, shelf: replay_page(_replay(question, shelf)),
-}
-_ENDINGS = {"moves": "txt", "fen": "txt"}
 
 
 def _replay(question: ExportQuestion, shelf: Resources) -> Replay:
@@ -314,23 +293,11 @@ def _row(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
     board = _from_the_beginning(question)
     if logged := _logged(question, shelf):
         return logged
-    plies, outcome = board.move_count, board.outcome()
-    record = GameRecord(
-        size=board.size,
-        opening=(),
-        agent_1=question.names[0],
-        agent_2=question.names[1],
-        winner=outcome.winner if outcome else 0,
-        reason=outcome.reason if outcome else "",
-        detail="",
-        moves=board.history,
-        score=(float("nan"),) * plies,
-        depth=(0,) * plies,
-        nodes=(0,) * plies,
-        time_us=(0,) * plies,
-        exact=(False,) * plies,
-    )
-    row: dict[str, Any] = row_of(record, 0, _PEOPLE, 0).to_pylist()[0]
+    outcome = board.outcome()
+    end = (outcome.winner, outcome.reason) if outcome else (0, "")
+    unknown: list[Any] = [(value,) * board.move_count for value in (float("nan"), 0, 0, 0, False)]
+    record = GameRecord(board.size, (), *question.names, *end, "", board.history, *unknown)
+    row: dict[str, Any] = row_of(record, 0, ['{"kind": "human"}'] * 2, 0).to_pylist()[0]
     return row
 
 

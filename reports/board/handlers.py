@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.experiments.exchange.opening_explorer import PLIES, PlayedGames, explore, read_played
+from knights_isolation.experiments.exchange.queries import PLIES, PlayedGames, explore, read_played
 from knights_isolation.experiments.positions import Heuristic, compiles, move_values, opposing, position_value
 from knights_isolation.experiments.record.log import games_folder, live_files
 from knights_isolation.experiments.roster import board_refusal, complete, make_agent, parse_spec

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import ChainMap, UserDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ class Resources:
     home: Path | None = None
 
     @classmethod
-    def of(cls, runs: Sequence[Path], files: Sequence[str], agents: Sequence[str]) -> Resources:
+    def of(cls, runs: Sequence[Path], files: Iterable[str], agents: Iterable[str]) -> Resources:
         """Return what a board offers: runs, by default those in `HOME`, heuristics of files, and agents by their specs.
 
         Raises:
@@ -52,7 +52,7 @@ class Resources:
         """
         from knights_isolation.experiments.plan.catalogue import user_heuristics
 
-        checked, own = tuple(map(check_run, runs)), user_heuristics(files)
+        checked, own = tuple(map(check_run, runs)), user_heuristics(tuple(files))
         named = {agent.name: agent for agent in map(parse_agent, agents)}
         return cls(checked, own, named, None if runs else HOME)
 
@@ -93,30 +93,17 @@ def packed(shelf: Resources) -> Resources:
     return Resources(shelf.runs, *added, home=shelf.home)
 
 
-class _Packed(Mapping[str, Any]):
+class _Packed(UserDict[str, Any]):
     """Values by name, each restored on demand: one whose file has changed does not block the others."""
 
-    def __init__(self, data: dict[str, bytes]) -> None:
-        self._data = data
-        self._made: dict[str, Any] = {}
-
     def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            data = self._data[name]
+        value = self.data[name]
+        if isinstance(value, bytes):
             try:
-                self._made[name] = from_bytes(data)
+                value = self.data[name] = from_bytes(value)
             except Exception as error:
                 raise ValueError(f"{name}: {one_line(error)}; restart the board to use it") from None
-        return self._made[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._data
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._data)
-
-    def __len__(self) -> int:
-        return len(self._data)
+        return value
 
 
 def _bytes_of(values: Mapping[str, object]) -> dict[str, bytes]:
