@@ -20,7 +20,7 @@ from knights_isolation import heuristics
 from knights_isolation.experiments import bench, play_tournament
 from knights_isolation.experiments.analysis import quick_trial
 from knights_isolation.experiments.exchange.game_files import save_game
-from knights_isolation.experiments.league import entries, league_config
+from knights_isolation.experiments.league import entries, league_run
 from knights_isolation.experiments.league.submission_checks import Check
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.play import parallel_map
@@ -178,7 +178,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     for name in ("MOST_PAIRS", "PYTHON_PAIRS", "PLAYER_PAIRS"):
         patch.setattr(f"knights_isolation.experiments.analysis.analyse_file.{name}", 1)
     patch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=20, python_pairs=1))
-    patch.setattr(league_config, "CLASSIC_OPPONENTS", ("random",))
+    patch.setattr(league_run, "CLASSIC_OPPONENTS", ("random",))
     patch.setattr(entries, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
     patch.setattr("knights_isolation.reports.studies.tuning.read_suite", few_positions)
     patch.setattr(screening, "read_suite", few_positions)

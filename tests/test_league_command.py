@@ -14,7 +14,7 @@ from submissions import HONEST, THIRD, league, submit
 import knights_isolation as ki
 from cli import main
 from knights_isolation.experiments.league.entries import Entry, LeagueEntries, is_unchanged, keep, played_in, read_book
-from knights_isolation.experiments.league.league_config import choose_board, fit_for
+from knights_isolation.experiments.league.league_run import choose_board, fit_for
 from knights_isolation.experiments.league.league_results import read_results
 from knights_isolation.experiments.league.submission_checks import Check
 from knights_isolation.experiments.league.submissions import Submission

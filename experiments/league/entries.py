@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from filecmp import cmp
 from pathlib import Path
@@ -22,6 +23,8 @@ from ..roster.agent_kinds import KINDS
 from .submission_checks import Check, check_all, code_hash_without_layout
 from .submissions import Skipped, Submission, find_submissions, free_name, is_not_theirs
 
+Counting = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
+"""Shows how many items are done: called with what is done to them, it yields what takes the items done and all."""
 _PART_OF_THEIRS = ("isolation", "tests", "test")
 
 
@@ -115,6 +118,18 @@ class LeagueEntries:
         for entry in self.entries:
             groups.setdefault(entry.code or entry.player.name, []).append(entry.player.name)
         return tuple(tuple(names) for names in groups.values() if len(names) > 1)
+
+    @property
+    def renamed(self) -> tuple[str, ...]:
+        """A sentence for each player whose name differs from its folder's, for example since that has changed."""
+        return tuple(
+            f"The folder {entry.player.folder!r} has changed since {entry.changed_from} played: what it holds now "
+            f"plays as {entry.player.name}, and the games of {entry.changed_from} stay."
+            if entry.changed_from
+            else f"The player of the folder {entry.player.folder!r} is called {entry.player.name}."
+            for entry in self.entries
+            if entry.player.is_renamed
+        )
 
     def without(self, unfit: Sequence[Skipped]) -> LeagueEntries:
         """Return the class with these players moved to those that do not play."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from ..record import log, run_directory
 from ..statistics.contender_verdicts import rate
 from ..statistics.ratings import Ratings
 from ..statistics.run_results import RunResults, load_findings
+from .entries import Counting
 
 MOST_LABELLED = 1000
 """Number of games whose moves are compared with perfect play, sampled from those that were decided on the board."""
@@ -128,20 +129,29 @@ class Results:
         return tuple(game for game in self.games if agent in game.agents)
 
 
-def label_games(run: Path, jobs: int, show: Callable[[int, int], None]) -> str:
-    """Compare moves of a run with perfect play if feasible; otherwise return the reason why not."""
+def judge_league(run: Path, jobs: int, counting: Counting) -> Results:
+    """Compare moves of a run with perfect play if feasible, and evaluate its games.
+
+    Players that forfeited and made no legal move in any game so far are recorded: readers of the run leave them out.
+    `counting` shows how many games have been compared by so many `jobs`.
+    """
     board = run_directory.load_run(run).requested["board"]
     rows, columns = parse_size(board)
     first_ply = 0 if rows * columns <= SMALL else FIRST_OF_LARGE
-    try:
-        label_run(
-            run, sample=MOST_LABELLED, forfeits=False, first_ply=first_ply, limit=LABELS_LIMIT, jobs=jobs, show=show
-        )
-    except UnsolvableRunError:
-        return f"{board} is too large for exact results"
-    except ValueError as error:
-        return str(error)
-    return ""
+    why_unlabelled = ""
+    with counting("compared with perfect play") as show:
+        try:
+            label_run(
+                run, sample=MOST_LABELLED, forfeits=False, first_ply=first_ply, limit=LABELS_LIMIT, jobs=jobs, show=show
+            )
+        except UnsolvableRunError:
+            why_unlabelled = f"{board} is too large for exact results"
+        except ValueError as error:
+            why_unlabelled = str(error)
+    games = tuple(_games(run))
+    moved = {agent for game in games for agent in game.agents if game.has_moved(agent)}
+    run_directory.note_unranked(run, {game.agents[game.loser - 1] for game in games if game.is_forfeit} - moved)
+    return read_results(run, why_unlabelled)
 
 
 def read_results(run: Path, why_unlabelled: str = "") -> Results:
@@ -151,13 +161,6 @@ def read_results(run: Path, why_unlabelled: str = "") -> Results:
     blunders, labelled = _blunders(run, games) if has_labels(run) else ((), frozenset())
     forfeits = tuple(_forfeits(run, games))
     return Results(findings, rate(findings), games, forfeits, blunders, labelled, why_unlabelled)
-
-
-def note_never_moved(run: Path) -> None:
-    """Record which players forfeited and made no legal move in any game so far: readers of the run leave them out."""
-    games = tuple(_games(run))
-    moved = {agent for game in games for agent in game.agents if game.has_moved(agent)}
-    run_directory.note_unranked(run, {game.agents[game.loser - 1] for game in games if game.is_forfeit} - moved)
 
 
 def _games(run: Path) -> Iterator[ClassGame]:

@@ -372,24 +372,6 @@ def requested_config(info: RunInfo, jobs: int = 0, changes: Mapping[str, Any] | 
     return load_config(None, {**given, **(changes or {}), "jobs": jobs, "out": str(info.path)})
 
 
-def asked_for(file: Path | None, keys: Mapping[str, Any], resume: str | None) -> Config:
-    """Return the configuration from a TOML file, keys that override it, and the run to resume.
-
-    The file in a run names that run's directory; a new run with the same settings gets a directory of its own.
-
-    Raises:
-        ValueError: one of them cannot be read, or there is no run to resume.
-    """
-    if resume and is_run(Path(resume)):
-        check_played_here(load_run(resume))
-    if resume and file is None:
-        changes = {key: value for key, value in keys.items() if key != "jobs"}
-        return requested_config(load_run(resume), keys.get("jobs", 0), changes)
-    config = load_config(file, {**keys, **({"out": resume} if resume else {})})
-    is_of_a_run = file is not None and file.name == CONFIG and is_run(file.parent)
-    return config.model_copy(update={"out": None}) if is_of_a_run and not (resume or "out" in keys) else config
-
-
 def runs_in(home: Path) -> list[Path]:
     """Return the directories of the runs below a directory, or the run that it is itself."""
     return [home] if is_run(home) else [facts.parent for facts in home.glob(f"*/{FACTS}")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,16 @@ from markupsafe import Markup
 
 from knights_isolation.experiments.league import league_results
 from knights_isolation.experiments.league.entries import Entry, LeagueEntries
-from knights_isolation.experiments.league.league_results import Blunder, ClassGame, PlayerForfeits, Results
+from knights_isolation.experiments.league.league_results import (
+    Blunder,
+    ClassGame,
+    PlayerForfeits,
+    Results,
+    judge_league,
+)
+from knights_isolation.experiments.league.league_run import League
 from knights_isolation.experiments.league.submission_checks import Check
+from knights_isolation.experiments.play.runner import RunOutcome
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.editions.classic_board import Board
@@ -21,9 +30,10 @@ from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.processes.file_agent import file_name
 from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.isolation.sample_players import NO_MOVE
-from knights_isolation.isolation.suggestions import command
+from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.isolation.usercode.user_exceptions import to_one_line
 
+from ..answers import Result, drawn
 from ..charts.chart import Cell, Grid, strength
 from ..charts.grids import UNRANKED
 from ..charts.interval_charts import ladder
@@ -32,13 +42,46 @@ from ..replay import Replay, bundle, describe_end, embedded
 from ..tables.ratings import highest, rating_notes, rating_rows
 from ..tables.summary import of_runs
 from ..text.cell_values import Elo, Estimate, Share, pluralise
-from ..text.rendering import Section
+from ..text.rendering import Section, render_sections, terminal_width, wrapped
 from ..text.wording import caveats, forfeit_notes, state_words
+from ..watch.run_progress import counting, judging
 
 _SURE = 0.975
 _FEW = 4
 FEWEST = 5
 """Minimum number of openings for intervals: with fewer, most of them are open."""
+
+
+def check_answer(league: League) -> Result[LeagueEntries]:
+    """Check a class without a game; it passes if no submission is refused."""
+    book, board = league.entries()
+    league.say(board.sentence)
+    return Result(book, check_sections(book), passes=not book.refused)
+
+
+def league_answer(league: League, book: LeagueEntries, outcome: RunOutcome, command: str) -> Result[Results]:
+    """Evaluate the games of a league, write its pages, and return the ranking; `command` is empty in Python.
+
+    Raises:
+        Stopped: the league was interrupted, in Python before its first game, or its evaluation was.
+    """
+    goes_on = shown_command("league", league.submissions, "--resume", outcome.path)
+    with judging(outcome, command, goes_on, f"resume='{outcome.path}' plays the others"):
+        results = judge_league(outcome.path, league.jobs, counting)
+        pages = write_pages(outcome.path, book, results)
+        ranking, *others = league_sections(book, results)
+        notes = [wrapped(f"Note: {note}", terminal_width()) for note in outcome.plan.notes]
+        text = "\n".join([*notes, render_sections((ranking, *others), "table")])
+        games = f"{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}"
+        verdict = leading(results)
+        sections = (
+            replace(ranking, notes=(*ranking.notes, f"Pages: {pages}")),
+            *others,
+            Section("verdict", "Verdict", ({"verdict": verdict},)),
+        )
+        figure = partial(drawn, ladder(results.ratings), "Nobody has a rating.")
+        closing = f"\n{games}\nPages: {pages}\n{wrapped(verdict, terminal_width())}"
+        return Result(results, sections, figure, text=text, closing=closing)
 
 
 def league_sections(book: LeagueEntries, results: Results) -> tuple[Section, ...]:
@@ -159,11 +202,6 @@ def skipped_section(book: LeagueEntries) -> Section:
     return Section("skipped", "Not in the league", rows)
 
 
-def verdict_section(results: Results) -> Section:
-    """Return the verdict as a table for programs, which do not read the sentences."""
-    return Section("verdict", "Verdict", ({"verdict": leading(results)},))
-
-
 def headline(book: LeagueEntries, results: Results) -> list[str]:
     """Summarise the class in a few sentences: leader, forfeits, missing players."""
     sentences = [*caveats(results.findings), leading(results)]
@@ -171,25 +209,13 @@ def headline(book: LeagueEntries, results: Results) -> list[str]:
     if losers:
         games = sum(len(forfeit.games) for forfeit in results.forfeits)
         sentences.append(
-            f"{pluralise(games, 'game')} of {len(results.games):,} were league_results.forfeited, "
+            f"{pluralise(games, 'game')} of {len(results.games):,} were forfeited, "
             f"by {pluralise(len(losers), 'player')}."
         )
-    sentences += forfeit_notes(False, len(results.resigned)) + tuple(renamed(book))
+    sentences += forfeit_notes(False, len(results.resigned)) + book.renamed
     if book.refused:
         sentences.append(f"Not in the league: {', '.join(submission.name for submission in book.refused)}.")
     return sentences
-
-
-def renamed(book: LeagueEntries) -> list[str]:
-    """Return a sentence for each player whose name differs from its folder's, for example since that has changed."""
-    return [
-        f"The folder {entry.player.folder!r} has changed since {entry.changed_from} played: what it holds now plays as "
-        f"{entry.player.name}, and the games of {entry.changed_from} stay."
-        if entry.changed_from
-        else f"The player of the folder {entry.player.folder!r} is called {entry.player.name}."
-        for entry in book.entries
-        if entry.player.is_renamed
-    ]
 
 
 def leading(results: Results) -> str:
@@ -344,7 +370,7 @@ def _no_blunders(agent: str, results: Results) -> str:
         return f"Its moves were not compared with perfect play: {results.why_unlabelled}."
     games = sum(game.id in results.labelled for game in results.of(agent))
     if not games:
-        return "None of its games were compared with perfect play: league_results.forfeited games are excluded."
+        return "None of its games were compared with perfect play: forfeited games are excluded."
     return f"No mistakes in the {pluralise(games, 'game')} compared with perfect play."
 
 
@@ -390,7 +416,7 @@ def _class_page(run: Path, book: LeagueEntries, results: Results) -> str:
         remarks=remarks_section(book),
         skipped=skipped_section(book),
         meetings=_meetings(results),
-        command=command("league", "SUBMISSIONS", "--resume", run),
+        command=shown_command("league", "SUBMISSIONS", "--resume", run),
     )
 
 

@@ -28,7 +28,7 @@ from knights_isolation.isolation.suggestions import advice
 from ..answers import Result, drawn
 from ..charts.study_charts import plan_chart
 from ..text.cell_values import Minutes, Points, join_names, pluralise
-from ..text.rendering import Section
+from ..text.rendering import Section, render_sections
 from ..text.wording import two_digits
 
 GAMES_A_SECOND = 500.0
@@ -128,7 +128,7 @@ def _row(name: str, elo: float | None, plan: planning.FixedPlan, games: int, spe
     return row
 
 
-def dry_run_section(plan: Plan, played: int = 0) -> Section:
+def dry_run(plan: Plan, played: int) -> Result[Plan]:
     """Return agents, games and openings of a plan; `played` is the number of games played already."""
     schedule, config = plan.schedule, plan.config
     games: Counter[int] = Counter()
@@ -155,7 +155,8 @@ def dry_run_section(plan: Plan, played: int = 0) -> Section:
         notes.append(
             "Equal cost: the run measures costs when it starts and then replaces the contenders' limits shown here."
         )
-    return Section("dry_run", title, rows, (*notes, "Nothing was played or written."))
+    section = Section("dry_run", title, rows, (*notes, "Nothing was played or written."))
+    return Result(plan, (section,), text=render_sections([section], "table"))
 
 
 def _time(plan: Plan, games: int) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -25,6 +26,7 @@ from rich.text import Text
 from knights_isolation.experiments.plan.agent_facts import baseline_of
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.tournament_plan import Plan
+from knights_isolation.experiments.play.pools.interrupts import Stopped, keeping
 from knights_isolation.experiments.play.pools.pool import Machine
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
 from knights_isolation.experiments.statistics.sequential_tests import LiveTest, live_standings, live_tests
@@ -191,6 +193,27 @@ def what_is_kept(outcome: RunOutcome) -> str:
         unrecorded = "" if outcome.finished else "; only the end of the run is not recorded yet"
         return f"all {outcome.total:,} games are in {outcome.path}{unrecorded}"
     return f"{outcome.logged:,} of {outcome.total:,} games are in {outcome.path}"
+
+
+@contextmanager
+def judging(outcome: RunOutcome, command: str, goes_on: str, again: str = "the same call resumes") -> Iterator[None]:
+    """Judge the games of a run; Ctrl-C meanwhile keeps them, and `goes_on` is the command that judges or resumes.
+
+    The games of an interrupted run are judged only in Python, where `command`, the one that runs, is empty. A warning
+    says how to play the others.
+
+    Raises:
+        Stopped: the run was interrupted and is not judged, or the judgement was.
+    """
+    kept = what_is_kept(outcome)
+    if not outcome.finished and command:
+        raise Stopped(kept, goes_on)
+    if not outcome.finished and not outcome.logged:
+        raise Stopped
+    if not outcome.finished:
+        warnings.warn(f"interrupted: {kept}; {again}", stacklevel=6)
+    with keeping(kept, goes_on=goes_on):
+        yield
 
 
 @contextmanager
