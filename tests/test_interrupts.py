@@ -247,8 +247,10 @@ def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
     outcome = SimpleNamespace(logged=2, total=2, finished=True, path=run)
     (tmp_path / "class").mkdir()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("knights_isolation.commands.league._begun", lambda *arguments: (None, outcome))
-    monkeypatch.setattr("knights_isolation.experiments.league.league_results.label_games", press)
+    monkeypatch.setattr(
+        "knights_isolation.experiments.league.league_run.League.play", lambda *arguments: (None, outcome)
+    )
+    monkeypatch.setattr("knights_isolation.experiments.league.league_results.label_run", press)
     result = CliRunner().invoke(main, ["league", "class"])
     goes_on = f"Continue with: isolation league class --resume {run}"
     assert result.output == f"Interrupted: all 2 games are in {run}. {goes_on}\n"

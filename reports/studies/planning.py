@@ -128,7 +128,7 @@ def _row(name: str, elo: float | None, plan: planning.FixedPlan, games: int, spe
     return row
 
 
-def dry_run(plan: Plan, played: int) -> Result[Plan]:
+def dry_run(plan: Plan, played: int) -> Result[Any]:
     """Return agents, games and openings of a plan; `played` is the number of games played already."""
     schedule, config = plan.schedule, plan.config
     games: Counter[int] = Counter()
