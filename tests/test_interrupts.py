@@ -220,7 +220,7 @@ def test_a_run_that_lacks_no_game_but_is_not_closed_is_said_to_be_so(logged: int
     "judging",
     [
         "knights_isolation.reports.studies.headlines.compare_headline",
-        "knights_isolation.experiments.noting.note_run",
+        "knights_isolation.reports.lab.played_runs.note_run",
     ],
 )
 def test_a_run_that_is_interrupted_while_it_is_judged_is_kept_and_can_be_compared(
@@ -250,7 +250,7 @@ def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
     monkeypatch.setattr(
         "knights_isolation.experiments.league.league_run.League.play", lambda *arguments: (None, outcome)
     )
-    monkeypatch.setattr("knights_isolation.experiments.league.league_results.label_run", press)
+    monkeypatch.setattr("knights_isolation.reports.league.league_pages.judge_league", press)
     result = CliRunner().invoke(main, ["league", "class"])
     goes_on = f"Continue with: isolation league class --resume {run}"
     assert result.output == f"Interrupted: all 2 games are in {run}. {goes_on}\n"

@@ -18,8 +18,8 @@ from submissions import HONEST, league, submit
 from cli import main
 from knights_isolation.experiments.league import submission_checks
 from knights_isolation.experiments.league.entries import Entry, LeagueEntries, newest_of, read_book
-from knights_isolation.experiments.league.league_run import league_config, league_keys
 from knights_isolation.experiments.league.league_results import PlayerForfeits, read_results
+from knights_isolation.experiments.league.league_run import league_config, league_keys
 from knights_isolation.experiments.league.submission_checks import Check, check_one
 from knights_isolation.experiments.league.submissions import Submission, find_submissions
 from knights_isolation.experiments.record import log, run_directory

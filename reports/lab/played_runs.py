@@ -22,6 +22,8 @@ from ..studies.headlines import run_answer
 from ..studies.planning import dry_run
 from ..watch.run_progress import end_message, judging, outcome_text
 
+Play = Callable[..., RunOutcome]
+
 
 def write_example() -> Result[Any]:
     """Write a commented tournament.toml."""
@@ -29,7 +31,7 @@ def write_example() -> Result[Any]:
     return Result(None, (), text="Wrote tournament.toml. Play it with: isolation tournament tournament.toml")
 
 
-def play_request(request: RunRequest, play: Callable[..., RunOutcome], command: str) -> Result[Any]:
+def play_request(request: RunRequest, play: Play, command: str) -> Result[Any]:
     """Play a run by `play`, and return its verdicts and standings; on the command line also how it went.
 
     `command` is the one that runs, for the log of tries; empty in Python.
@@ -56,7 +58,7 @@ def play_request(request: RunRequest, play: Callable[..., RunOutcome], command: 
         return replace(answer, text=f"{outcome_text(outcome, answer.sections[0])}\n{end_message(outcome)}")
 
 
-def _watched(request: RunRequest, play: Callable[..., RunOutcome], command: str) -> Result[Any]:
+def _watched(request: RunRequest, play: Play, command: str) -> Result[Any]:
     """Play a request while serving the page of the run, and keep serving it until Ctrl-C."""
     from ..board.resources import Resources
     from .server import page_of_run, serve_in_background
