@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 from knights_isolation.experiments.agent_like import AgentLike as AgentLike
-from knights_isolation.reports.answers import Result
+from knights_isolation.experiments.roster import spec_of
+from knights_isolation.isolation.games.transcript import position_of as position_of
+from knights_isolation.reports.answers import RunLike as RunLike
+from knights_isolation.reports.answers import is_run_like as is_run_like
+from knights_isolation.reports.answers import read_runs as read_runs
+from knights_isolation.reports.answers import run_path as run_path
+from knights_isolation.reports.answers import run_paths as run_paths
 
 from .parameters import About
-from .surface import tell
 
 if TYPE_CHECKING:
-    from knights_isolation.experiments.statistics.run_results import RunResults
     from knights_isolation.isolation import Board
 
-RunLike: TypeAlias = "str | Path | RunResults | Result[RunResults]"
-"""A run: its directory, its name below `runs/`, what was read of it, or the result of a function that played it."""
+agent_spec = spec_of
 Run = Annotated[RunLike, About(metavar="RUN", complete="run")]
 Agent = Annotated[AgentLike, About(metavar="SPEC", complete="agent")]
 CodeAgent = Annotated[Agent, About(is_code=True)]
@@ -56,104 +58,3 @@ Worth = Annotated[
 ]
 Baseline = Annotated[str, About(help="Compare with this agent instead of the run's own baseline.", metavar="AGENT")]
 Mixed = Annotated[bool, About(help="Pool runs even if limits, boards or openings differ.")]
-
-
-def agent_spec(agent: AgentLike) -> str:
-    """Return the spec of an agent; see `roster.spec_of`, which is loaded when it is asked."""
-    from knights_isolation.experiments.roster import spec_of
-
-    return spec_of(agent)
-
-
-def is_run_like(what: object) -> bool:
-    """Return whether something names a run: results, a path, or a text that is a run's directory or name."""
-    from knights_isolation.experiments.record.run_directory import is_run, run_called
-    from knights_isolation.experiments.statistics.run_results import RunResults
-
-    if isinstance(what, str):
-        return is_run(run_called(what))
-    return isinstance(what, Path | RunResults | Result)
-
-
-def read_runs(runs: Sequence[RunLike], baseline: str | None = None, mixed: bool = False) -> RunResults:
-    """Read runs for analysis; the latest one if none is named.
-
-    Raises:
-        ValueError: there is no such run, or runs cannot be pooled.
-    """
-    from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-
-    read = runs[0].value if len(runs) == 1 and isinstance(runs[0], Result) else runs[0] if len(runs) == 1 else None
-    if isinstance(read, RunResults) and baseline is None:
-        return read
-    return load_findings(run_paths(runs), baseline, mixed)
-
-
-def run_paths(runs: Sequence[RunLike]) -> list[Path]:
-    """Return the directories of runs; that of the latest one if none is named.
-
-    Raises:
-        ValueError: none is named, and there is none; or something else is named, such as a function.
-    """
-    from knights_isolation.experiments.record.run_directory import load_run, run_called
-    from knights_isolation.experiments.statistics.run_results import RunResults
-
-    paths: list[Path] = []
-    for run in runs:
-        read = run.value if isinstance(run, Result) else run
-        if callable(read):
-            raise ValueError(
-                f"{getattr(read, '__name__', read)} is a function, not a run: play it first, with compare() or match()"
-            )
-        if isinstance(read, RunResults):
-            paths += [source.info.path for source in read.sources]
-        elif isinstance(read, str | Path):
-            named = run_called(read)
-            paths.append(named if named.exists() else load_run(named).path)
-        else:
-            raise ValueError(
-                f"a run is needed: its directory, or a result of compare() or match(), not {type(read).__name__}"
-            )
-    return paths or [_latest_run()]
-
-
-def run_path(run: RunLike | None) -> Path:
-    """Return the directory of one run; that of the latest one if none is named.
-
-    Raises:
-        ValueError: none is named and there is none, or several were pooled.
-    """
-    paths = run_paths([] if run is None else [run])
-    if len(paths) > 1:
-        raise ValueError(f"one run is needed, not {len(paths)}")
-    return paths[0]
-
-
-def _latest_run() -> Path:
-    """Return the latest run, whose name the command line prints."""
-    from knights_isolation.experiments.record.run_directory import games_in, has_games, is_finished, latest_run
-
-    latest, without_games = latest_run()
-    state = "" if is_finished(latest) else f", which is not finished ({games_in(latest)})"
-    skipped = f"; no games yet in {', '.join(map(str, without_games))}" if without_games else ""
-    kind = "the latest with games" if has_games(latest) else "the latest"
-    tell(f"No run named: using {kind}, {latest}{state}{skipped}.")
-    return latest
-
-
-def position_of(size: str | None = None, moves: str = "", fen: str | None = None) -> Board:
-    """Return the board after `moves` on a board of a size, 7x7 by default, or that of a FEN.
-
-    Raises:
-        ValueError: one is invalid, or a FEN was given with another.
-    """
-    from knights_isolation.isolation import Board
-    from knights_isolation.isolation.games.transcript import board_after
-
-    if fen is None:
-        return board_after(moves, size or "7x7")
-    if moves:
-        raise ValueError("--moves and --fen exclude each other: use one of them")
-    if size:
-        raise ValueError("a FEN contains its board: omit --board")
-    return Board.from_fen(fen)

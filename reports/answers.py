@@ -1,4 +1,4 @@
-"""Results: tables, a plot and a compact card for notebooks."""
+"""Results: tables, a plot and a compact card for notebooks; and the runs that results and names stand for."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from .text.rendering import Section, render_sections, section_called, shown_column, worded_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
+
+    from knights_isolation.experiments.statistics.run_results import RunResults
 
     from .charts.chart import Chart
 
@@ -34,6 +36,8 @@ class Deferred(Sequence[Section]):
         return 1 + len(self._behind())
 
 
+RunLike: TypeAlias = "str | Path | RunResults | Result[RunResults]"
+"""A run: its directory, its name below `runs/`, what was read of it, or the result of a function that played it."""
 _ROWS_ON_CARD = 12
 _STYLE = "border-collapse:collapse;margin:.4em 0"
 
@@ -117,6 +121,70 @@ class Result(Generic[T]):
         details = f"<details><summary>Notes</summary>{listed}</details>" if notes else ""
         caveat = f"<p>{escape(section.caveat)}</p>" if section.caveat else ""
         return f"<div>{caveat}<b>{escape(section.title)}</b>{_html_table(section)}{details}</div>"
+
+
+def is_run_like(what: object) -> bool:
+    """Return whether something names a run: results, a path, or a text that is a run's directory or name."""
+    from knights_isolation.experiments.record.run_directory import is_run, run_called
+    from knights_isolation.experiments.statistics.run_results import RunResults
+
+    if isinstance(what, str):
+        return is_run(run_called(what))
+    return isinstance(what, Path | RunResults | Result)
+
+
+def read_runs(runs: Sequence[RunLike], baseline: str | None = None, mixed: bool = False) -> RunResults:
+    """Read runs for analysis; the latest one if none is named.
+
+    Raises:
+        ValueError: there is no such run, or runs cannot be pooled.
+    """
+    from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
+
+    read = runs[0].value if len(runs) == 1 and isinstance(runs[0], Result) else runs[0] if len(runs) == 1 else None
+    if isinstance(read, RunResults) and baseline is None:
+        return read
+    return load_findings(run_paths(runs), baseline, mixed)
+
+
+def run_paths(runs: Sequence[RunLike]) -> list[Path]:
+    """Return the directories of runs; that of the latest one if none is named.
+
+    Raises:
+        ValueError: none is named, and there is none; or something else is named, such as a function.
+    """
+    from knights_isolation.experiments.record.run_directory import latest_run, load_run, run_called
+    from knights_isolation.experiments.statistics.run_results import RunResults
+
+    paths: list[Path] = []
+    for run in runs:
+        read = run.value if isinstance(run, Result) else run
+        if callable(read):
+            raise ValueError(
+                f"{getattr(read, '__name__', read)} is a function, not a run: play it first, with compare() or match()"
+            )
+        if isinstance(read, RunResults):
+            paths += [source.info.path for source in read.sources]
+        elif isinstance(read, str | Path):
+            named = run_called(read)
+            paths.append(named if named.exists() else load_run(named).path)
+        else:
+            raise ValueError(
+                f"a run is needed: its directory, or a result of compare() or match(), not {type(read).__name__}"
+            )
+    return paths or [latest_run()]
+
+
+def run_path(run: RunLike | None) -> Path:
+    """Return the directory of one run; that of the latest one if none is named.
+
+    Raises:
+        ValueError: none is named and there is none, or several were pooled.
+    """
+    paths = run_paths([] if run is None else [run])
+    if len(paths) > 1:
+        raise ValueError(f"one run is needed, not {len(paths)}")
+    return paths[0]
 
 
 def drawn(chart: Chart | None, missing: str = "") -> Figure:

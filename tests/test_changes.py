@@ -78,7 +78,7 @@ def test_the_configuration_that_lies_in_a_run_makes_a_run_of_its_own(tmp_path, m
     again = said("tournament", "runs/first/config.toml")
     assert "4 of 4 games" in again
     assert len(list(Path("runs").iterdir())) == 2
-    output = said("diff", "runs/first", latest_run()[0])
+    output = said("diff", "runs/first", latest_run())
     assert "4 games are in both" in output
     said("tournament", "runs/first/config.toml", "--out", "runs/second")
     assert is_run(Path("runs/second"))

@@ -138,7 +138,7 @@ def test_a_run_without_games_is_the_latest_only_while_it_is_played() -> None:
     with pytest.raises(ValueError, match="no run in runs/ has games"):
         ki.results()
     Path("runs/empty/lock").write_text(str(os.getpid()))
-    assert latest_run() == (Path("runs/empty"), ())
+    assert latest_run() == Path("runs/empty")
     assert "No run named: using the latest, runs/empty, which is not finished" in asked("results").output
 
 

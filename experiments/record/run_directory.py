@@ -29,6 +29,7 @@ from knights_isolation.isolation.files.atomic_write import check_output, leftove
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.suggestions import advice, command, did_you_mean
+from knights_isolation.isolation.usercode.output_capture import tell
 
 from ..plan.agent_facts import baseline_of, read_facts
 from ..plan.config import Config, load_config, to_toml
@@ -412,8 +413,8 @@ def list_runs(home: Path = HOME) -> list[RunSummary]:
     return sorted(runs, key=lambda run: (run.info.created_at, run.info.path.name))
 
 
-def latest_run(home: Path = HOME) -> tuple[Path, tuple[Path, ...]]:
-    """Return the most recently started run with games below a directory, and later runs without games.
+def latest_run(home: Path = HOME) -> Path:
+    """Return the most recently started run with games below a directory; the command line prints which it is.
 
     If no run has games, it is the last one, provided that it is played now.
 
@@ -428,16 +429,21 @@ def latest_run(home: Path = HOME) -> tuple[Path, tuple[Path, ...]]:
         playing = advice("isolation tournament", "ki.tournament()")
         raise ValueError(f"no run in {home}/: name one, or play one with {playing}")
     newest_first = [info.path for info in sorted(runs, key=lambda info: (info.created_at, info.path.name))][::-1]
-    without = [*takewhile(lambda path: not has_games(path), newest_first)]
+    without = [*takewhile(lambda path: not _has_games(path), newest_first)]
     if without == newest_first:
         last = newest_first[0]
         if not is_played_now(last):
             raise ValueError(f"no run in {home}/ has games: name one, or play {last} with {resume_advice(last)}")
         without = []
-    return newest_first[len(without)], tuple(without)
+    latest = newest_first[len(without)]
+    state = "" if is_finished(latest) else f", which is not finished ({_games_in(latest)})"
+    skipped = f"; no games yet in {', '.join(map(str, without))}" if without else ""
+    kind = "the latest with games" if _has_games(latest) else "the latest"
+    tell(f"No run named: using {kind}, {latest}{state}{skipped}.")
+    return latest
 
 
-def has_games(path: Path) -> bool:
+def _has_games(path: Path) -> bool:
     """Return whether the log of a run has any game; true for a damaged log, so that reading it reports the damage."""
     try:
         return log.count_games(path) > 0
@@ -456,7 +462,7 @@ def is_finished(path: Path) -> bool:
     return (path / END).exists()
 
 
-def games_in(path: Path) -> str:
+def _games_in(path: Path) -> str:
     """Return how many of its games a run has, such as 120 of 400 games; damaged logs are reported as such."""
     try:
         return f"{log.count_games(path):,} of {load_run(path).games:,} games"

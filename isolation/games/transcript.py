@@ -56,3 +56,18 @@ def _flat_history(history: Sequence[Any]) -> list[Move | None]:
     return [
         move and (move[0], move[1]) for move in (history if is_flat else [move for turn in history for move in turn])
     ]
+
+
+def position_of(size: str | None = None, moves: str = "", fen: str | None = None) -> Board:
+    """Return the board after `moves` on a board of a size, 7x7 by default, or that of a FEN.
+
+    Raises:
+        ValueError: one is invalid, or a FEN was given with another.
+    """
+    if fen is None:
+        return board_after(moves, size or "7x7")
+    if moves:
+        raise ValueError("--moves and --fen exclude each other: use one of them")
+    if size:
+        raise ValueError("a FEN contains its board: omit --board")
+    return Board.from_fen(fen)

@@ -1,7 +1,8 @@
-"""Capture user code's output and keep it from ending the process."""
+"""What commands say while they work, and what user code prints: captured, and kept from ending the process."""
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import io
 import os
@@ -11,14 +12,40 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from .user_exceptions import format_exception
+from .process_lifetime import write_real_stderr
+from .user_exceptions import Failed, format_exception
+
+COMMAND: ContextVar[str] = ContextVar("command", default="")
+"""The command that runs on the command line; empty in Python."""
+TYPED: ContextVar[str] = ContextVar("typed", default="")
+"""The command line that runs, as it was typed; empty in Python."""
 
 MOST_SHOWN = 80
 """Most characters shown of a printed line."""
 _CHUNK = 1 << 16
+
+
+def tell(line: str) -> None:
+    """Say how far a command is, on the command line's standard error; nothing in Python, and no empty line.
+
+    It is seen even while output of user code is captured.
+    """
+    if line and TYPED.get() and not write_real_stderr(line):
+        print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def called_as(name: str = "") -> Iterator[None]:
+    """Call functions of commands as the command `name` of the command line, or by default as in Python."""
+    token = COMMAND.set(name)
+    try:
+        yield
+    finally:
+        COMMAND.reset(token)
 
 
 class WantsToEnd(Exception):
@@ -116,6 +143,29 @@ def discard_output() -> None:
     os.close(nowhere)
     sys.stdout = sys.stderr = io.TextIOWrapper(_Counting(CapturedOutput()), encoding="utf-8", errors="replace")
     warnings.simplefilter("ignore")
+
+
+@contextmanager
+def captured(code: str) -> Iterator[None]:
+    """Capture what user code prints while a command calls it, and report its amount; in Python nothing is captured.
+
+    `code` is the name of the code in the report. What the code prints when this process ends is discarded.
+
+    Raises:
+        Failed: the code tried to end the process.
+    """
+    if not COMMAND.get() or not code:
+        yield
+        return
+    try:
+        with capture_output() as printed, prevent_exit():
+            yield
+    except WantsToEnd as error:
+        raise Failed(f"{code}: the code {error}") from error
+    finally:
+        atexit.register(discard_output)  # called before what the code has registered so far
+    if sentence := printed.sentence(code):
+        tell(f"Note: {sentence}")
 
 
 @contextmanager

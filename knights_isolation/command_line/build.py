@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.isolation.games.transcript import position_of
 from knights_isolation.isolation.suggestions import did_you_mean
 from knights_isolation.isolation.usercode.process_lifetime import continue_in_child
 from knights_isolation.reports.answers import Result
@@ -26,7 +27,6 @@ from knights_isolation.reports.text.rendering import (
     wrapped,
 )
 
-from ..inputs import position_of
 from ..parameters import About, Command, check, command_of
 from ..registry import function_of
 from ..surface import TYPED, Stopped, called_as

@@ -23,6 +23,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from knights_isolation.experiments.noting import note_run
 from knights_isolation.experiments.plan.agent_facts import baseline_of
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.tournament_plan import Plan
@@ -32,6 +33,7 @@ from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, S
 from knights_isolation.experiments.statistics.sequential_tests import LiveTest, live_standings, live_tests
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.suggestions import advice, command
+from knights_isolation.isolation.usercode.output_capture import COMMAND
 
 from ..text.cell_values import Share, WordedCell, pluralise, speed_words
 from ..text.rendering import Section, is_terminal, render_rows, render_sections, shortened, terminal_width, wrapped
@@ -51,6 +53,8 @@ _LONGEST_NAME = 36
 _AROUND = 5
 """Lines besides the standings: the summary, the bar, the heading, the hidden rows, the cursor."""
 _FEWEST = 4
+_SHOWING = ("tournament", "match")
+"""Commands whose progress is their output; that of others goes to standard error if it is no terminal."""
 
 
 def opponent_rows(plan: Plan, points: NDArray[np.int8]) -> list[dict[str, Any]]:
@@ -108,35 +112,50 @@ def cost_table(plan: Plan, costs: Mapping[str, Cost]) -> Table:
     return table
 
 
-def play_shown(
-    config: Config,
-    *,
-    resume: bool = False,
-    retry_forfeits: bool = False,
-    extends: Path | None = None,
-    into_stderr: bool = False,
-) -> RunOutcome:
-    """Play a tournament like `play_tournament`, with live display; the outcome has only notes not printed yet."""
-    printed: set[str] = set()
-    with display(Console(width=terminal_width(), stderr=into_stderr), printed) as show:
-        outcome = play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
-    return replace(outcome, notes=tuple(note for note in outcome.notes if note not in printed))
-
-
-def play_in_view(
+def play(
     config: Config, *, resume: bool = False, retry_forfeits: bool = False, extends: Path | None = None
 ) -> RunOutcome:
-    """Play a tournament like `play_tournament`; with live display on a terminal, or a line below a notebook's cell."""
-    if line := cell_line():
+    """Play a run with progress: on the command line live on a terminal or lines, in Python also in notebooks.
+
+    The outcome has only notes not printed yet; in Python they are warnings.
+    """
+    printed: set[str] = set()
+    with _view(printed) as show:
+        outcome = play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
+    outcome = replace(outcome, notes=tuple(note for note in outcome.notes if note not in printed))
+    for note in outcome.notes if outcome.played and not COMMAND.get() else ():
+        warnings.warn(note, stacklevel=6)
+    return outcome
+
+
+@contextmanager
+def _view(printed: set[str]) -> Iterator[Show]:
+    command = COMMAND.get()
+    if not command and (line := cell_line()):
         is_steady = _steadiness()
+        yield lambda progress: line(_summary(progress, is_steady(progress), ()), progress.phase == "playing")
+    elif command or is_terminal():
+        into_stderr = command not in ("", *_SHOWING) and not is_terminal()
+        with display(Console(width=terminal_width(), stderr=into_stderr), printed) as show:
+            yield show
+    else:
+        yield lambda progress: None
 
-        def show(progress: RunProgress) -> None:
-            line(_summary(progress, is_steady(progress), ()), progress.phase == "playing")
 
-        return play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
-    return (play_shown if is_terminal() else play_tournament)(
-        config, resume=resume, retry_forfeits=retry_forfeits, extends=extends
-    )
+def play_kept_run(config: Config, *, resume: bool, command: str = "") -> RunOutcome:
+    """Play or resume a run of a command's own, and note its verdicts in the log of tries, in Python as `command`.
+
+    Raises:
+        Stopped: it was interrupted; the same command resumes it.
+    """
+    outcome = play(config, resume=resume)
+    kept = what_is_kept(outcome)
+    if not outcome.finished:
+        raise Stopped(kept)
+    with keeping(kept):
+        if outcome.played:
+            note_run(COMMAND.get() or command or config.format, outcome.path)
+    return outcome
 
 
 def cell_line() -> Callable[[str, bool], None] | None:
@@ -376,11 +395,18 @@ def standings_table(progress: RunProgress, lines: int) -> Table:
     return table
 
 
-def counting(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
+@contextmanager
+def counting(what: str, kept: str = "", path: Path | None = None) -> Iterator[Callable[[int, int], None]]:
     """Show on stderr how many items are done: on a terminal by a bar, else by a line every ten seconds.
 
-    The terminal is the one at the time of the call, so the bar stays visible while output of user code is captured.
+    The terminal is the one at the time of the call, so the bar stays visible while output of user code is captured. On
+    Ctrl-C say what was `kept`, if anything is, as `keeping` does.
     """
+    with keeping(kept, path) if kept else nullcontext(), _counted(what) as show:
+        yield show
+
+
+def _counted(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
     if line := cell_line():
         return nullcontext(lambda done, total: line(f"{what}: {done:,} of {total:,}", done < total))
     try:
