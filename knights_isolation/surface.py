@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments.play.pools.interrupts import Stopped as Stopped
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
 nested = called_as
 
 
-def counting(*what: Any) -> AbstractContextManager[Any]:
-    """Show progress; see `run_progress.counting`, which is loaded when it is needed."""
-    from knights_isolation.reports.watch import run_progress
+@contextmanager
+def counting(what: str, kept: str = "", path: Path | None = None) -> Iterator[Callable[[int, int], None]]:
+    """Show on stderr how many items are done, and on Ctrl-C what was kept, as `keeping` does if `kept` is not empty."""
+    from knights_isolation.reports.watch.run_progress import counting as count
 
-    return run_progress.counting(*what)
+    with keeping(kept, path) if kept else nullcontext(), count(what) as show:
+        yield show
 
 
 def play(*what: Any, **options: Any) -> RunOutcome:

@@ -395,18 +395,11 @@ def standings_table(progress: RunProgress, lines: int) -> Table:
     return table
 
 
-@contextmanager
-def counting(what: str, kept: str = "", path: Path | None = None) -> Iterator[Callable[[int, int], None]]:
+def counting(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
     """Show on stderr how many items are done: on a terminal by a bar, else by a line every ten seconds.
 
-    The terminal is the one at the time of the call, so the bar stays visible while output of user code is captured. On
-    Ctrl-C say what was `kept`, if anything is, as `keeping` does.
+    The terminal is the one at the time of the call, so the bar stays visible while output of user code is captured.
     """
-    with keeping(kept, path) if kept else nullcontext(), _counted(what) as show:
-        yield show
-
-
-def _counted(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
     if line := cell_line():
         return nullcontext(lambda done, total: line(f"{what}: {done:,} of {total:,}", done < total))
     try:
