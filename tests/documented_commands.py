@@ -187,7 +187,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(build_suite, "FIELD", ("greedy",))
     patch.setattr(build_suite, "GAMES", 2)
     patch.setattr("knights_isolation.experiments.discovery.campaign.CLIMBS", 2)
-    patch.setattr("knights_isolation.experiments.discovery.climbing.CANDIDATES", 2)
+    patch.setattr("knights_isolation.experiments.discovery.campaign.CANDIDATES", 2)
     patch.setattr("knights_isolation.experiments.discovery.finals.CHOOSING_PAIRS", 10)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
     patch.setattr(parallel_map, "chosen", lambda cluster, jobs: None)

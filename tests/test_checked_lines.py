@@ -56,7 +56,7 @@ def write_discovery(path: Path) -> Callable[[], object]:
 def test_a_changed_character_is_named_at_every_place(
     write: Callable[[Path], Callable[[], object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("knights_isolation.experiments.discovery.campaign.compiled_interpreter", lambda size: None)
+    monkeypatch.setattr("knights_isolation.experiments.discovery.programs.compiled_interpreter", lambda size: None)
     path = tmp_path / "record.jsonl"
     read = write(path)
     read()

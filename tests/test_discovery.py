@@ -10,24 +10,32 @@ from click.testing import CliRunner
 import knights_isolation as ki
 from knights_isolation.command_line.main import main
 from knights_isolation.experiments.discovery import finals
-from knights_isolation.experiments.discovery.campaign import CLIMBS, Campaign, Growth, SearchTask, run_campaign
-from knights_isolation.experiments.discovery.climbing import _fit, random_shape, ranking_of, reweighted, with_room
-from knights_isolation.experiments.discovery.finals import Strength, best_by_minutes
-from knights_isolation.experiments.discovery.kept_wins import (
-    Found,
-    compiled_interpreter,
-    parameters_of_program,
-    parts_of,
+from knights_isolation.experiments.discovery.campaign import (
+    CLIMBS,
+    Campaign,
+    Growth,
+    SearchTask,
+    _fit,
+    ranking_of,
+    run_campaign,
 )
+from knights_isolation.experiments.discovery.finals import Strength, best_by_minutes
 from knights_isolation.experiments.discovery.programs import (
+    Found,
     Program,
     Shape,
     Term,
+    compiled_interpreter,
     estimated_cost,
     from_json,
+    parameters_of_program,
+    parts_of,
+    random_shape,
+    reweighted,
     tidy,
     to_json,
     to_python,
+    with_room,
 )
 from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.isolation.compiling.compile_heuristic import sample_positions

@@ -11,11 +11,9 @@ from click.testing import CliRunner
 
 import knights_isolation as ki
 from knights_isolation.command_line.main import main
-from knights_isolation.experiments.evaluation.cascade import FRESH_PAIRS, PAIRS, decide_by_games
-from knights_isolation.experiments.evaluation.champions import admit, champions
-from knights_isolation.experiments.evaluation.evaluate import judge_held_out
+from knights_isolation.experiments.evaluation.cascade import FRESH_PAIRS, PAIRS, admit, champions, decide_by_games
+from knights_isolation.experiments.evaluation.evaluate import Worker, judge_held_out
 from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead
-from knights_isolation.experiments.evaluation.worker import Worker
 from knights_isolation.experiments.record.checked_lines import DamagedFileError
 from knights_isolation.experiments.record.tries import read_tries
 from knights_isolation.experiments.statistics.step_down import level_of

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from invented_runs import gauntlet
 
 from knights_isolation.command_line.main import main
-from knights_isolation.experiments.evaluation.champions import admit
+from knights_isolation.experiments.evaluation.cascade import admit
 from knights_isolation.experiments.evaluation.evaluation import EvaluationTask
 from knights_isolation.experiments.record.checked_lines import append_lines, open_journal, write_json
 from knights_isolation.experiments.record.checked_parquet import save_table

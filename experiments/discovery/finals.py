@@ -28,8 +28,7 @@ from ..roster import parse_limit, parse_spec
 from ..roster.spec_parser import complete, named
 from ..suite.suite_file import shipped_suites
 from .campaign import Archive, Campaign
-from .kept_wins import NODES, REFERENCE, Found
-from .programs import to_python
+from .programs import NODES, REFERENCE, Found, to_python
 
 FINALISTS, CHOOSING_PAIRS, PLIES = 12, 1500, 4
 """Number of finalists, and the openings that each plays twice against the opponent at each of `NODES`."""

@@ -5,35 +5,44 @@ What is the same for all candidates is prepared once, before the processes of ca
 A test stops where luck has carried it, and only those that pass are looked at further: of candidates 2.9 points better,
 those that pass a test of 0 against 20 Elo lead by 5.8 in its games. When it stopped does not even say on which side of
 the middle of its hypotheses the truth is. Games from openings that the test has not seen are not selected.
+
+Candidates that beat the baseline are champions, against which later ones play as well. A champion is a folder with its
+source and `champion.json`, which is written last. Folders are only ever added.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from knights_isolation.isolation.checks.check_result import explain, is_number
 from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic
+from knights_isolation.isolation.files.atomic_write import make_folder
+from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic, sources
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.notation import format_moves
+from knights_isolation.isolation.usercode.inputs import NO_FILE, Inputs, changed_input, digest_of_inputs, state_of
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, safe_repr
 
 from ..learn.tuning_games import OpeningPool, play_pairs, pool_of
 from ..play.pools.preparation import scaled_nodes
+from ..record.checked_lines import DamagedFileError, read_json, write_json
 from ..roster import make_agent, named, parse_limit, parse_spec
 from ..roster.spec_parser import complete
 from ..statistics.argument_checks import Ints
@@ -42,7 +51,6 @@ from ..statistics.sprt import Decision, Sprt, sprt_path, stopped_estimate
 from ..suite.agent_answers import AgentAnswers, ask
 from ..suite.screening import Mistake, answer_values, kept_lead, worst_mistakes
 from ..suite.suite_file import Split, Suite, read_suite, shipped_suites
-from .champions import Champion
 from .evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed
 
 PAIRS, PAIRS_AT_ONCE = 2000, 100
@@ -389,3 +397,78 @@ def _limited(agent: SearchAgent, nodes: int) -> SearchAgent:
 def _kind_of(error: BaseException, otherwise: str) -> str:
     kinds = {SyntaxError: "syntax", UserCodeTimeout: "time", MemoryError: "memory", WantsToEnd: "exit"}
     return next((kind for what, kind in kinds.items() if isinstance(error, what)), otherwise)
+
+
+HALL, FACTS = "champions", "champion.json"
+_REMEDY = "delete the folder, and later candidates do not meet it"
+MOST = 3
+"""Number of champions that a candidate meets, the latest ones."""
+
+
+@dataclass(frozen=True)
+class Champion:
+    """A candidate that beat the baseline: the copy of its file, the function, and when it was admitted.
+
+    `cost` is that of a node, over the baseline's. `inputs` are its sources and all else that it depends on; none in
+    those of older versions.
+    """
+
+    file: str
+    name: str
+    cost: float
+    when: str
+    inputs: Inputs = field(default_factory=dict)
+
+
+_CHAMPION = TypeAdapter(Champion)
+
+
+def champions(home: Path, question: EvaluationTask) -> tuple[Champion, ...]:
+    """Return the latest champions of a baseline and a board, the latest last.
+
+    Raises:
+        DamagedFileError: one of them was damaged or edited, or something else that it depends on is not as it was.
+    """
+    found = []
+    for path in _hall(home, question).glob(f"*/{FACTS}"):
+        try:
+            champion = _CHAMPION.validate_python(read_json(path))
+        except (OSError, ValueError):
+            raise DamagedFileError(f"{path}: damaged or edited by hand; {_REMEDY}") from None
+        if changed := changed_input(champion.inputs, path.parent):
+            raise DamagedFileError(f"{path.parent}: {changed} is not as it was when this won; {_REMEDY}")
+        found.append(replace(champion, file=str((path.parent / Path(champion.file).name).resolve())))
+    return tuple(sorted(found, key=lambda champion: (champion.when, champion.file))[-MOST:])
+
+
+def is_champion(evaluation: Evaluation) -> bool:
+    """Return whether a candidate beat the baseline in games, and won at least as many against champions as they did."""
+    has_won = evaluation.games is not None and (evaluation.passed or evaluation.held_out is not None)
+    return has_won and (evaluation.champions is None or evaluation.champions.estimate >= 0)
+
+
+def admit(home: Path, question: EvaluationTask, file: Path, name: str, cost: float, inputs: Inputs) -> str:
+    """Add a candidate to the champions, with its source and the files in its folder that it reads.
+
+    Return why it cannot be added, if so: it depends on something that is not the same there; otherwise "".
+    """
+    read = (each.split(" ", 1)[1] for each, was in inputs.items() if each.startswith("file ") and was not in NO_FILE)
+    own = [path for path in read if not Path(path).is_absolute()]
+    owned = {path: (file.parent / path).read_bytes() for path in (*sources(file), *own)}
+    inputs = inputs | {f"file {path}": state_of("file", path, file.parent) for path in owned}
+    folder = _hall(home, question) / digest_of_inputs(inputs)
+    for path, content in owned.items():
+        make_folder((folder / path).parent)
+        (folder / path).write_bytes(content)
+    if changed := changed_input(inputs, folder):
+        return f"it depends on {changed}"
+    when = datetime.now(UTC).isoformat(timespec="microseconds")
+    write_json(folder / FACTS, asdict(Champion(file.name, name, cost, when, inputs)))
+    return ""
+
+
+def _hall(home: Path, question: EvaluationTask) -> Path:
+    """Return the folder of the champions of a baseline, whose code is part of its name if it is a user's."""
+    code = question.code if parse_spec(question.baseline).is_file else ""
+    digest = hashlib.sha256(f"{question.baseline}\0{question.size}{code}".encode()).hexdigest()[:12]
+    return home / HALL / digest
