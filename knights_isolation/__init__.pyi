@@ -2,7 +2,6 @@ from knights_isolation import experiments as experiments
 from knights_isolation import heuristics as heuristics
 from knights_isolation import isolation as isolation
 from knights_isolation import reports as reports
-from knights_isolation.commands.commits import ci as ci
 from knights_isolation.commands.engines import check_engine as check_engine
 from knights_isolation.commands.engines import engine as engine
 from knights_isolation.commands.games import board as board
@@ -21,7 +20,6 @@ from knights_isolation.commands.heuristics import evaluate_position as evaluate_
 from knights_isolation.commands.heuristics import list_heuristics as list_heuristics
 from knights_isolation.commands.heuristics import new as new
 from knights_isolation.commands.heuristics import try_ as try_
-from knights_isolation.commands.league import league as league
 from knights_isolation.commands.perfect_play import accuracy as accuracy
 from knights_isolation.commands.perfect_play import dataset as dataset
 from knights_isolation.commands.perfect_play import label as label
@@ -35,8 +33,6 @@ from knights_isolation.commands.results import ratings as ratings
 from knights_isolation.commands.results import report as report
 from knights_isolation.commands.results import results as results
 from knights_isolation.commands.results import sprt as sprt
-from knights_isolation.commands.run_lists import runs as runs
-from knights_isolation.commands.run_lists import tried as tried
 from knights_isolation.commands.studies import discover as discover
 from knights_isolation.commands.studies import evaluate as evaluate
 from knights_isolation.commands.studies import evaluate_all as evaluate_all
@@ -54,9 +50,13 @@ from knights_isolation.commands.system import cluster_start as cluster_start
 from knights_isolation.commands.system import completion as completion
 from knights_isolation.commands.system import perft as perft
 from knights_isolation.commands.tournaments import Settings as Settings
+from knights_isolation.commands.tournaments import ci as ci
 from knights_isolation.commands.tournaments import compare as compare
+from knights_isolation.commands.tournaments import league as league
 from knights_isolation.commands.tournaments import match as match
+from knights_isolation.commands.tournaments import runs as runs
 from knights_isolation.commands.tournaments import tournament as tournament
+from knights_isolation.commands.tournaments import tried as tried
 from knights_isolation.experiments.evaluation.evaluation import Evaluation as Evaluation
 from knights_isolation.experiments.positions import agent_policy as agent_policy
 from knights_isolation.experiments.positions import best_moves as best_moves

@@ -50,6 +50,19 @@ class Terms:
     pairs: int
     jobs: int = 0
 
+    @classmethod
+    def of(cls, limit: str, sprt: str, pairs: int, jobs: int) -> Terms:
+        """Return the terms with two Elo differences as text, such as -20,0.
+
+        Raises:
+            ValueError: the text is something else.
+        """
+        try:
+            low, high = map(float, sprt.split(","))
+        except ValueError:
+            raise ValueError("sprt: two Elo differences required, such as -20,0") from None
+        return cls(limit, (low, high), pairs, jobs)
+
 
 @dataclass(frozen=True)
 class Checked:

@@ -17,6 +17,7 @@ from knights_isolation.isolation.editions.third.conversion import unsupported_si
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.geometry import format_size, parse_size
 from knights_isolation.isolation.suggestions import advice, command
+from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 from knights_isolation.isolation.usercode.user_exceptions import Failed
 
 from ..plan.config import CLASSIC_OPPONENTS, Config, check_jobs, load_config
@@ -27,7 +28,7 @@ from ..record import run_directory
 from ..record.log import count_games
 from ..roster import complete, parse_limit, parse_spec
 from .entries import Counting, Entry, LeagueEntries, collect_entries, keep, newest_of, played_in, read_book, write_book
-from .submissions import Skipped, check_folder, find_submissions
+from .submissions import Skipped, find_submissions
 
 LeagueSchedule = Literal["round-robin", "classic"]
 USUAL: dict[str, Any] = {"pairs": 10, "limit": "cpu_ms=150", "hard_cap": 2.0}
@@ -58,7 +59,6 @@ class League:
         given: its settings that differ from the default: `schedule`, and keys of the configuration.
         jobs: worker processes; 0 for one per core.
         out: directory of a new run; by default one in `runs/`, or beside the run that is extended.
-        say: reports the board, and why it was chosen.
         counting: shows how many submissions are checked.
     """
 
@@ -67,7 +67,6 @@ class League:
     given: Mapping[str, Any]
     jobs: int
     out: str | None
-    say: Callable[[str], None]
     counting: Counting
 
     @cached_property
@@ -126,7 +125,7 @@ class League:
             book, config = self._begun()
             return book, play(_with_copies(config, book, {}))
         book, board = self._players()
-        self.say(board.sentence)
+        _say(board.sentence)
         late = self._late(book)
         if self.out and not late:
             raise ValueError(
@@ -157,7 +156,7 @@ class League:
         keys = league_keys(keys)
         book, board = self._players()
         config = league_config(book, schedule, {**keys, "board": board.size})
-        self.say(board.sentence)
+        _say(board.sentence)
         return book, config
 
     def _late(self, book: LeagueEntries) -> list[Entry]:
@@ -175,37 +174,12 @@ class League:
         return extended_config(self.run, {"jobs": self.jobs, "out": out, "contenders": contenders})
 
 
-def league_of(
-    submissions: Path,
-    settings: Mapping[str, Any],
-    resume: object,
-    path_of: Callable[[Any], Path],
-    *,
-    jobs: int,
-    out: str | Path | None,
-    say: Callable[[str], None],
-    counting: Counting,
-) -> League:
-    """Return the league of a folder, new or that of the run `resume`, by the `settings` that are not None.
-
-    `path_of` returns the directory of a run.
-
-    Raises:
-        ValueError: there is no such folder or run, the board is none, or the run has its own settings.
-    """
-    check_folder(submissions)
-    given = {key: value for key, value in settings.items() if value is not None}
-    if resume and given:
-        option = next(iter(given))
-        omit = advice(f"--{option.replace('_', '-')}", option)
-        raise ValueError(f"{advice('--resume', 'resume')} keeps the settings of {resume}: omit {omit}")
-    try:
-        parse_size(given.get("board", USUAL_BOARD))
-    except ValueError as error:
-        raise ValueError(f"board: {error}") from None
-    return League(
-        submissions, path_of(resume) if resume else None, given, jobs, str(out) if out else None, say, counting
-    )
+def _say(line: str) -> None:
+    """Say what users should know before the games: a line of the command line, a warning in Python."""
+    if COMMAND.get():
+        tell(line)
+    else:
+        warnings.warn(line, stacklevel=2)
 
 
 def _with_copies(config: Config, book: LeagueEntries, played: Mapping[str, Path | None]) -> Config:

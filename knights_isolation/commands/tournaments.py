@@ -1,30 +1,22 @@
-"""Play runs: tournaments, matches, and comparisons of agents."""
+"""Play and list runs: tournaments, matches, leagues, comparisons of agents and of commits, and what was tried."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack, cast
 
 from knights_isolation.reports.answers import Result
 
-from ..inputs import (
-    Agent,
-    AgentLike,
-    Cluster,
-    EqualCost,
-    Jobs,
-    Run,
-    RunLike,
-    agent_spec,
-    is_run_like,
-    run_path,
-)
+from ..inputs import Agent, AgentLike, Cluster, Count, EqualCost, HeuristicFile, Jobs, Run, RunLike, is_run_like
 from ..parameters import About, command
-from ..surface import COMMAND, play
 from .results import results
 
 if TYPE_CHECKING:
+    from knights_isolation.experiments.analysis.commit_check import Checked
+    from knights_isolation.experiments.league.league_results import Results
+    from knights_isolation.experiments.record.run_directory import RunSummary
+    from knights_isolation.experiments.record.tries import Try
     from knights_isolation.experiments.statistics.run_results import RunResults
 
 
@@ -91,17 +83,11 @@ def tournament(
     Examples:
         isolation tournament --contender ID:my_heuristic.py:score
         isolation tournament tournament.toml --equal-cost
-
-    Raises:
-        ValueError: an argument is invalid; one line says what is expected.
-        KeyboardInterrupt: it was interrupted before its first game.
     """
-    from knights_isolation.reports.lab.played_runs import write_example
+    from knights_isolation.reports.lab.played_runs import tournament_answer, write_example
 
-    if init:
-        return write_example()
     given = {"file": file, "format": format, "contenders": contenders, "baseline": baseline, "extend": extend}
-    return _play({**given, **settings})
+    return write_example() if init else tournament_answer({**given, **settings})
 
 
 @command()
@@ -118,29 +104,10 @@ def match(
     Examples:
         isolation match ID:my_heuristic.py:score ID:improved
         isolation match ID:territory ID:improved --sprt 0,20
-
-    Raises:
-        ValueError: an argument is invalid.
     """
-    from knights_isolation.experiments.play.run_request import naming_agents
+    from knights_isolation.reports.lab.played_runs import match_answer
 
-    if agent is None and settings.get("resume"):
-        return _play(settings)
-    for word, each in (("A", agent), ("B", other)):
-        if each is None:
-            raise ValueError(f"agent {word} is missing: a match needs two")
-    given = {"format": "head-to-head", "contenders": (agent,), "baseline": other, "openings": "random:4"}
-    with naming_agents():
-        return _play({**given, **settings})
-
-
-def _play(given: Mapping[str, Any]) -> Result[RunResults]:
-    """Play what was asked for, and return its results; with `dry_run`, what would be played."""
-    from knights_isolation.experiments.play.run_request import run_request
-    from knights_isolation.reports.lab.played_runs import play_request
-
-    request = run_request(given, run_path, agent_spec, is_kept=not COMMAND.get())
-    return play_request(request, play, COMMAND.get())
+    return match_answer(agent, other, settings)
 
 
 def compare(
@@ -159,9 +126,6 @@ def compare(
         what: runs, or agents.
         worth: smallest difference that matters, in percentage points.
         mixed: pool runs even if limits, boards or openings differ.
-
-    Raises:
-        ValueError: an argument is invalid.
     """
     if any(not is_run_like(part) for part in what):
         return tournament(*cast("list[AgentLike]", what), baseline=baseline, **settings)
@@ -169,3 +133,120 @@ def compare(
         raise ValueError(f"{next(iter(settings))} does not apply to runs, which have been played")
     runs = cast("list[RunLike]", what)
     return results(*runs, baseline=cast("str | None", baseline), mixed=mixed, worth=worth)
+
+
+@command("tables", "plot")
+def league(
+    submissions: str | Path,
+    *,
+    pairs: Count | None = None,
+    limit: str | None = None,
+    hard_cap: float | None = None,
+    board: str | None = None,
+    schedule: Literal["round-robin", "classic"] | None = None,
+    jobs: Jobs = 0,
+    out: str | Path | None = None,
+    resume: Run | None = None,
+    check_only: bool = False,
+    dry_run: bool = False,
+) -> Result[Results]:
+    """Play a league: one folder or archive per submission, everyone meets everyone; writes result pages.
+
+    Submissions run only in sandboxed processes; docs/how-to/run-a-class.md says what that protects against. In Python
+    warnings are its notes; the last one of an interrupted league says how to resume it.
+
+    Args:
+        pairs: openings per pairing, each played with sides swapped (default 10).
+        limit: limit per move (default cpu_ms=150); ms=N is wall time; near 10 ms, players with such a reserve forfeit.
+        hard_cap: seconds per move before a player forfeits (default 2).
+        board: board size (default 7x7; 9x11 if most are of the third edition, made for it).
+        schedule: classic: the seven classic agents also play.
+        out: directory of the run.
+        resume: resume a league and add late submissions.
+        check_only: check all submissions, print a table, play nothing. Exit code 1 if any is refused.
+        dry_run: check, then print the planned games and the estimated time; play nothing.
+
+    Examples:
+        isolation league submissions --check-only
+        isolation league submissions --pairs 20 --limit cpu_ms=300 --out runs/class
+    """
+    from knights_isolation.reports.league.league_pages import league_answer
+
+    settings = {"pairs": pairs, "limit": limit, "hard_cap": hard_cap, "board": board, "schedule": schedule}
+    return league_answer(
+        Path(submissions), settings, resume, jobs=jobs, out=out, check_only=check_only, dry_run=dry_run
+    )
+
+
+@command("tables")
+def ci(
+    *heuristics: Annotated[HeuristicFile, About(is_needed=True)],
+    base: Annotated[str, About(help="Compare with this commit.", metavar="COMMIT")] = "main",
+    limit: str = "nodes=1000",
+    sprt: Annotated[str, About(help="Fail if this test accepts ELO0.", metavar="ELO0,ELO1")] = "-20,0",
+    pairs: Count = 10_000,
+    jobs: Jobs = 0,
+    summary: Annotated[str | Path, About(metavar="PATH", variable="GITHUB_STEP_SUMMARY", suffixes=("",))] | None = None,
+) -> Result[list[Checked]]:
+    """Check that no heuristic of a file is weaker than in another commit; exit code 1 if one is.
+
+    Those that differ are screened on solved positions, then play the other version at equal cost until a sequential
+    test is decided. The log of tries, runs/tries.jsonl, keeps its error rate over all commits: keep this file.
+
+    Args:
+        limit: limit of a move: nodes=N.
+        pairs: most openings to play, each with sides swapped.
+        summary: append the table to this file, in Markdown.
+
+    Examples:
+        isolation ci my_heuristic.py
+        isolation ci my_heuristic.py --base HEAD~1 --summary summary.md
+    """
+    from knights_isolation.experiments.analysis.commit_check import Terms
+    from knights_isolation.reports.analysis.quick_trial import commit_answer
+
+    return commit_answer(heuristics, base, Terms.of(limit, sprt, pairs, jobs), summary)
+
+
+@command("rows")
+def runs(home: str | Path | None = None, *, verify: bool = False) -> Result[list[RunSummary]]:
+    """List the runs in a directory (runs/ by default), oldest first: date, design, games, status.
+
+    Args:
+        verify: verify all files that verdicts rest on instead; exit code 1 if one is damaged.
+
+    Examples:
+        isolation runs
+        isolation runs experiments --format json
+    """
+    from knights_isolation.reports.studies.headlines import runs_answer
+
+    return runs_answer(home, verify=verify)
+
+
+@command("tables", "plot")
+def tried(
+    home: str | Path | None = None,
+    *,
+    agent: str = "",
+    command: str = "",
+    diff: Annotated[tuple[int, int], About(metavar="N M", count=2)] | None = None,
+) -> Result[dict[int, Try]]:
+    """Show what was tried in this project, with estimates, p-values and costs.
+
+    screen, try, fit, features, evaluate, match and tournament note each comparison in runs/tries.jsonl;
+    ISOLATION_TRIES=off turns this off.
+
+    Args:
+        home: directory of the log, by default runs/.
+        agent: only agents whose name contains this.
+        command: only tries of this command.
+        diff: show how the sources of two tries differ.
+
+    Examples:
+        isolation tried
+        isolation tried --diff 3 7
+    """
+    from knights_isolation.reports.studies.research import tried_answer
+
+    return tried_answer(home, agent, command, diff)

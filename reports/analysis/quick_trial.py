@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from textwrap import indent
 from typing import Any
 
 from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT, Guard, try_functions
-from knights_isolation.experiments.analysis.commit_check import Checked
+from knights_isolation.experiments.analysis.commit_check import Checked, Terms, check_file
 from knights_isolation.experiments.analysis.file_contents import FileContents, read_file
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.experiments.noting import note_screening
+from knights_isolation.experiments.roster import AgentLike, reference_of
 from knights_isolation.experiments.roster.default_names import only_heuristic
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.files.git_revisions import revision_named
 from knights_isolation.isolation.loading.load_user_code import load_warnings
 from knights_isolation.isolation.suggestions import command
+from knights_isolation.isolation.usercode.output_capture import captured
 
 from ..answers import Result
 from ..studies.screening import verdict
 from ..tables.costs import cost_words, times_cell
 from ..text.cell_values import Points, Ratio, Share, estimate_of, pluralise
-from ..text.rendering import Section, flat_rows, is_terminal, render_rows, terminal_width, worded_rows, wrapped
+from ..text.rendering import (
+    Section,
+    flat_rows,
+    is_terminal,
+    render_rows,
+    render_sections,
+    terminal_width,
+    worded_rows,
+    wrapped,
+)
 from ..text.wording import decision_cell, stopped_cell, verdict_clause, verdict_of
+from ..watch.run_progress import play_kept_run
 
 _INDENT = "  "
 
@@ -217,13 +232,37 @@ def _problems(path: str, trials: Mapping[str, Trial]) -> list[str]:
     return lines
 
 
-def commit_section(results: Sequence[Checked], main: str) -> Section:
-    """Return the verdicts on a commit's heuristics; `main` is what they are compared with."""
-    failed = [each.name for each in results if not each.passes]
-    title = f"{pluralise(len(results), 'heuristic')} compared with {main}: " + (
+def commit_answer(
+    heuristics: Sequence[AgentLike], base: str, terms: Terms, summary: str | Path | None
+) -> Result[list[Checked]]:
+    """Check heuristics against those of the commit `base`, and note the screenings.
+
+    The table is appended to the file `summary`, in Markdown.
+
+    Raises:
+        ValueError: a file cannot be read, or there is no such commit.
+    """
+    references = list(map(reference_of, heuristics))
+    guard = partial(captured, ", ".join(references))
+    checks: list[Checked] = []
+    main = base
+    for reference in references:
+        revision = revision_named(base, Path(reference.partition(".py:")[0]))
+        main = revision.commit if base.startswith(revision.commit) else f"{base} ({revision.commit})"
+        for checked in check_file(reference, revision, terms, play_kept_run, guard):
+            checks.append(checked)
+            if checked.screening:
+                costs = {checked.name: checked.cost.times} if checked.cost else {}
+                note_screening("ci", [checked.screening], [checked.spec], "split screen", costs)
+    failed = [each.name for each in checks if not each.passes]
+    title = f"{pluralise(len(checks), 'heuristic')} compared with {main}: " + (
         f"{', '.join(failed)} failed" if failed else "passed"
     )
-    return Section("ci", title, tuple(map(_commit_row, results)), tuple(_notes(results)))
+    section = Section("ci", title, tuple(map(_commit_row, checks)), tuple(_notes(checks)))
+    if summary:
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(render_sections([section], "markdown") + "\n")
+    return Result(checks, (section,), passes=not failed)
 
 
 def _commit_row(each: Checked) -> dict[str, Any]:

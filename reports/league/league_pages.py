@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,31 +20,36 @@ from knights_isolation.experiments.league.league_results import (
     Results,
     judge_league,
 )
-from knights_isolation.experiments.league.league_run import League
+from knights_isolation.experiments.league.league_run import USUAL_BOARD, League
 from knights_isolation.experiments.league.submission_checks import Check
+from knights_isolation.experiments.league.submissions import check_folder
+from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.play.runner import RunOutcome
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.processes.file_agent import file_name
+from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.isolation.sample_players import NO_MOVE
-from knights_isolation.isolation.suggestions import command as shown_command
+from knights_isolation.isolation.suggestions import advice, command
+from knights_isolation.isolation.usercode.output_capture import tell
 from knights_isolation.isolation.usercode.user_exceptions import to_one_line
 
-from ..answers import Result, drawn
+from ..answers import Result, RunLike, drawn, run_path
 from ..charts.chart import Cell, Grid, strength
 from ..charts.grids import UNRANKED
 from ..charts.interval_charts import ladder
 from ..pages.templates import data_url, page_with_script
 from ..replay import Replay, bundle, describe_end, embedded
+from ..studies.planning import dry_run as planned
 from ..tables.ratings import highest, rating_notes, rating_rows
 from ..tables.summary import of_runs
 from ..text.cell_values import Elo, Estimate, Share, pluralise
 from ..text.rendering import Section, render_sections, terminal_width, wrapped
 from ..text.wording import caveats, forfeit_notes, state_words
-from ..watch.run_progress import counting, judging
+from ..watch.run_progress import counting, judging, play
 
 _SURE = 0.975
 _FEW = 4
@@ -52,36 +57,63 @@ FEWEST = 5
 """Minimum number of openings for intervals: with fewer, most of them are open."""
 
 
-def check_answer(league: League) -> Result[Any]:
-    """Check a class without a game; it passes if no submission is refused."""
-    book, board = league.entries()
-    league.say(board.sentence)
-    return Result(book, check_sections(book), passes=not book.refused)
+def league_answer(
+    submissions: Path,
+    settings: Mapping[str, Any],
+    resume: RunLike | None,
+    *,
+    jobs: int,
+    out: str | Path | None,
+    check_only: bool,
+    dry_run: bool,
+) -> Result[Any]:
+    """Play a league, or resume it, write its pages, and return the ranking; or what its checks or its plan say.
 
-
-def league_answer(league: League, book: LeagueEntries, outcome: RunOutcome, command: str) -> Result[Results]:
-    """Evaluate the games of a league, write its pages, and return the ranking; `command` is empty in Python.
+    A league has those of the `settings` that are not None: `schedule`, and keys of the configuration.
 
     Raises:
+        ValueError: there is no such folder or run, or something is invalid or excludes another.
         Stopped: the league was interrupted, in Python before its first game, or its evaluation was.
     """
-    goes_on = shown_command("league", league.submissions, "--resume", outcome.path)
-    with judging(outcome, command, goes_on, f"resume='{outcome.path}' plays the others"):
-        results = judge_league(outcome.path, league.jobs, counting)
-        pages = write_pages(outcome.path, book, results)
-        ranking, *others = league_sections(book, results)
-        notes = [wrapped(f"Note: {note}", terminal_width()) for note in outcome.plan.notes]
-        text = "\n".join([*notes, render_sections((ranking, *others), "table")])
-        games = f"{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}"
-        verdict = leading(results)
-        sections = (
-            replace(ranking, notes=(*ranking.notes, f"Pages: {pages}")),
-            *others,
-            Section("verdict", "Verdict", ({"verdict": verdict},)),
-        )
-        figure = partial(drawn, ladder(results.ratings), "Nobody has a rating.")
-        closing = f"\n{games}\nPages: {pages}\n{wrapped(verdict, terminal_width())}"
-        return Result(results, sections, figure, text=text, closing=closing)
+    check_folder(submissions)
+    given = {key: value for key, value in settings.items() if value is not None}
+    if check_only and dry_run:
+        raise ValueError("--check-only and --dry-run exclude each other: use one of them")
+    if resume and given:
+        option = next(iter(given))
+        omit = advice(f"--{option.replace('_', '-')}", option)
+        raise ValueError(f"{advice('--resume', 'resume')} keeps the settings of {resume}: omit {omit}")
+    try:
+        parse_size(given.get("board", USUAL_BOARD))
+    except ValueError as error:
+        raise ValueError(f"board: {error}") from None
+    named = run_path(resume) if resume else None
+    league = League(submissions, named, given, jobs, str(out) if out else None, counting)
+    if check_only:
+        book, board = league.entries()
+        tell(board.sentence)
+        return Result(book, check_sections(book), passes=not book.refused)
+    with keeping(f"{named} is unchanged" if named else ""):
+        if dry_run:
+            return planned(*league.plan())
+        book, outcome = league.play(play)
+    goes_on = command("league", submissions, "--resume", outcome.path)
+    with judging(outcome, goes_on, f"resume='{outcome.path}' plays the others"):
+        return _ranking_answer(book, judge_league(outcome.path, jobs, counting), outcome)
+
+
+def _ranking_answer(book: LeagueEntries, results: Results, outcome: RunOutcome) -> Result[Results]:
+    pages = write_pages(outcome.path, book, results)
+    ranking, *others = league_sections(book, results)
+    notes = [wrapped(f"Note: {note}", terminal_width()) for note in outcome.plan.notes]
+    text = "\n".join([*notes, render_sections((ranking, *others), "table")])
+    games = f"{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}"
+    verdict = leading(results)
+    closing = f"\n{games}\nPages: {pages}\n{wrapped(verdict, terminal_width())}"
+    ranking = replace(ranking, notes=(*ranking.notes, f"Pages: {pages}"))
+    sections = (ranking, *others, Section("verdict", "Verdict", ({"verdict": verdict},)))
+    figure = partial(drawn, ladder(results.ratings), "Nobody has a rating.")
+    return Result(results, sections, figure, text=text, closing=closing)
 
 
 def league_sections(book: LeagueEntries, results: Results) -> tuple[Section, ...]:
@@ -416,7 +448,7 @@ def _class_page(run: Path, book: LeagueEntries, results: Results) -> str:
         remarks=remarks_section(book),
         skipped=skipped_section(book),
         meetings=_meetings(results),
-        command=shown_command("league", "SUBMISSIONS", "--resume", run),
+        command=command("league", "SUBMISSIONS", "--resume", run),
     )
 
 

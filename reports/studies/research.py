@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments.evaluation.evaluation import Evaluation, EvaluationTask, revealed
 from knights_isolation.experiments.record.run_directory import HOME, digest_of
-from knights_isolation.experiments.record.tries import Try
+from knights_isolation.experiments.record.tries import Try, read_tries, source_diff
 from knights_isolation.experiments.roster import AgentLike, make_agent, named, parse_spec, reference_of, settings_text
 from knights_isolation.experiments.statistics.account import adjusted_p_values
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 
-from ..answers import Result
+from ..answers import Result, drawn
 from ..pages.templates import PAGE
 from ..text.cell_values import Estimate, Points, PValue, Ratio, estimate_of
 from ..text.rendering import Section, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from knights_isolation.experiments.play.runner import Play
     from knights_isolation.experiments.roster import Spec
     from knights_isolation.experiments.statistics.run_results import RunResults
@@ -248,11 +250,22 @@ def _row(name: str, evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def tries_section(tries: Mapping[int, Try], known: Sequence[Try]) -> Section:
-    """Return the table of tries by their numbers in the log, the latest first.
+def tried_answer(
+    home: str | Path | None, agent: str, command: str, diff: tuple[int, int] | None
+) -> Result[dict[int, Try]]:
+    """Return the tries of a folder, by their numbers in its log; p-values are adjusted for all of them.
 
-    `known` are all tries, for which p-values are adjusted.
+    Of agents whose names contain `agent`, and of one command if it is not empty; with `diff`, how the sources of two
+    tries differ.
+
+    Raises:
+        ValueError: there is no such try, or its code is shipped.
     """
+    folder = Path(home or HOME)
+    known = read_tries(folder)
+    numbered = enumerate(known, start=1)
+    tries = {number: each for number, each in numbered if agent in each.agent and command in ("", each.command)}
+    text = source_diff(known, *diff, folder).rstrip("\n") if diff else ""
     adjusted = adjusted_p_values(known)
     rows = tuple(
         {
@@ -278,7 +291,14 @@ def tries_section(tries: Mapping[int, Try], known: Sequence[Try]) -> Section:
         "smaller than p, and is adjusted for everything that was tried with the same baseline, board, openings and "
         "limit, or on the same positions.",
     )
-    return Section("tries", "Tries, the latest first", rows, notes if rows else ("Nothing was tried here yet.",))
+    section = Section("tries", "Tries, the latest first", rows, notes if rows else ("Nothing was tried here yet.",))
+    return Result(tries, (section,), partial(_draw_tries, tries), text=text)
+
+
+def _draw_tries(tries: Mapping[int, Try]) -> Figure:
+    from ..charts.interval_charts import tries_chart
+
+    return drawn(tries_chart(tries), "Nothing was tried here yet.")
 
 
 def _cell(p_value: float | None) -> PValue | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from knights_isolation.experiments.record.log import codes_in
-from knights_isolation.experiments.record.run_directory import RunSummary, missing_sentence, resume_advice
+from knights_isolation.experiments.record.run_directory import missing_sentence, resume_advice
 from knights_isolation.experiments.statistics.agent_results import Effort, forfeits_of, measure_effort, node_costs
 from knights_isolation.experiments.statistics.game_pairs import Matchup, matchups, splits
 from knights_isolation.experiments.statistics.proportions import PairCounts, pair_interval
@@ -16,7 +16,7 @@ from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.sequential_tests import live_rate, own_tests
 from knights_isolation.isolation.rules.outcome import Reason
 
-from ..text.cell_values import CopiedName, Milliseconds, Range, Share, estimate_of, join_names, pluralise
+from ..text.cell_values import Milliseconds, Range, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section
 from ..text.wording import caveats, forfeit_notes, forfeit_sentences, stopped_sentences
 from .costs import equal_cost_sentences
@@ -212,19 +212,4 @@ def _length_cells(described: Any) -> dict[str, Any]:
         "shortest": described["min"],
         "median": float(described["median"]),
         "longest": described["max"],
-    }
-
-
-def run_row(summary: RunSummary) -> dict[str, Any]:
-    """Return the row of a run in a list of runs."""
-    info = summary.info
-    return {
-        "run": CopiedName(info.path),
-        "started": info.created_at[:19].replace("T", " "),
-        "format": info.requested["format"],
-        "board": info.requested["board"],
-        "agents": len(info.agents),
-        "games": summary.played,
-        "of": info.games,
-        "finished": summary.finished,
     }

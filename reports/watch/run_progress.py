@@ -215,17 +215,16 @@ def what_is_kept(outcome: RunOutcome) -> str:
 
 
 @contextmanager
-def judging(outcome: RunOutcome, command: str, goes_on: str, again: str = "the same call resumes") -> Iterator[None]:
+def judging(outcome: RunOutcome, goes_on: str, again: str = "the same call resumes") -> Iterator[None]:
     """Judge the games of a run; Ctrl-C meanwhile keeps them, and `goes_on` is the command that judges or resumes.
 
-    The games of an interrupted run are judged only in Python, where `command`, the one that runs, is empty. A warning
-    says how to play the others.
+    The games of an interrupted run are judged only in Python, with a warning that says how to play the others.
 
     Raises:
         Stopped: the run was interrupted and is not judged, or the judgement was.
     """
     kept = what_is_kept(outcome)
-    if not outcome.finished and command:
+    if not outcome.finished and COMMAND.get():
         raise Stopped(kept, goes_on)
     if not outcome.finished and not outcome.logged:
         raise Stopped
