@@ -93,10 +93,10 @@ class Player(Protocol):
 class AgentDefaults(Protocol):
     """What agents may leave as it is for most: they never fall back to a search in Python, and place as they play."""
 
-    @property
-    def is_compilable(self) -> bool:
-        """Whether it plays whole games in compiled code if its heuristic compiles; True by default."""
-        return True
+    is_compilable: bool = True
+    """Whether it plays whole games in compiled code if its heuristic compiles."""
+    has_own_process: bool = False
+    """Whether its players run in their own processes, which can be ended at any time, and end them if they hang."""
 
     @property
     def is_deterministic(self) -> bool:
@@ -110,8 +110,16 @@ class AgentDefaults(Protocol):
 
     @property
     def why_unrepeatable(self) -> str:
-        """The reason why its moves may differ between runs with the same seed and limit; "" if they do not."""
-        return ""
+        """The reason why its moves may differ between runs with the same seed and limit; "" if they do not.
+
+        By default, what part of its heuristic depends on randomness, time or stored state.
+        """
+        heuristic = getattr(self, "heuristic", None)
+        if heuristic is None:
+            return ""
+        from ..compiling.determinism import nondeterminism_reason
+
+        return nondeterminism_reason(heuristic)
 
     def why_interpreted(self, size: tuple[int, int]) -> str:
         """Return why it searches in Python on boards of (rows, columns), or "" if it does not, or never searches."""
@@ -128,11 +136,6 @@ class AgentDefaults(Protocol):
     def searching(self, nodes: int) -> SearchAgent | None:
         """Return itself limited to at most `nodes` nodes, for measuring its cost; None if it does not count nodes."""
         return None
-
-    @property
-    def has_own_process(self) -> bool:
-        """Whether its players run in their own processes, and end them if they hang; False by default."""
-        return False
 
     def capped(self, seconds: float) -> Self:
         """Return itself with a timeout of `seconds` per move, if its players enforce timeouts."""
@@ -219,16 +222,10 @@ def is_lost(board: Board) -> bool:
 
 
 class UncompiledAgent(AgentDefaults):
-    """An agent without compiled code: a player object, or an external process."""
+    """An agent without compiled code and of unknown evaluation: a player object, or an external process."""
 
-    @property
-    def heuristic(self) -> None:
-        """None: its evaluation is unknown."""
-
-    @property
-    def is_compilable(self) -> bool:
-        """False."""
-        return False
+    heuristic = None
+    is_compilable = False
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
         """Return None."""
@@ -239,11 +236,7 @@ class OwnProcessAgent(UncompiledAgent):
     """An agent whose players run in processes of their own; what these report of errors goes to the folder `errors`."""
 
     errors: str
-
-    @property
-    def has_own_process(self) -> bool:
-        """True: its processes can be ended at any time."""
-        return True
+    has_own_process = True
 
     def keeping_errors(self, folder: Path) -> Self:
         """Return itself with errors of its processes written to a folder, which is created if its parent exists."""
@@ -271,10 +264,7 @@ class RandomAgent(StatelessAgent):
     name: str = "Random"
     is_deterministic: bool = field(default=False, init=False)
     is_user_code: bool = field(default=False, init=False)
-
-    @property
-    def heuristic(self) -> None:
-        """None: it does not evaluate."""
+    heuristic = None
 
     def settings(self) -> dict[str, Any]:
         """Return its kind."""
@@ -301,13 +291,6 @@ class GreedyAgent(StatelessAgent):
     heuristic: Heuristic = open_move_score
     heuristic_name: str = "open"
     is_user_code: bool = False
-
-    @property
-    def why_unrepeatable(self) -> str:
-        """The part of its heuristic that depends on randomness, time or stored state."""
-        from ..compiling.determinism import nondeterminism_reason
-
-        return nondeterminism_reason(self.heuristic)
 
     def settings(self) -> dict[str, Any]:
         """Return the heuristic's name, content and parameters."""
@@ -356,11 +339,11 @@ class SearchAgent(StatelessAgent):
     @property
     def why_unrepeatable(self) -> str:
         """The part of its heuristic that depends on randomness, time or stored state, or an observed contradiction."""
-        if self.contradicts_itself:
-            return "it gave two different answers for the same position"
-        from ..compiling.determinism import nondeterminism_reason
-
-        return nondeterminism_reason(self.heuristic) if self.heuristic else ""
+        return (
+            "it gave two different answers for the same position"
+            if self.contradicts_itself
+            else super().why_unrepeatable
+        )
 
     def settings(self) -> dict[str, Any]:
         """Return its method, heuristic (name, content and parameters), limit and enabled options."""

@@ -37,6 +37,7 @@ class PerfectAgent(StatelessAgent):
     heuristic_name: str
     limit: Limit = DEFAULT_LIMIT
     is_user_code: bool = False
+    is_compilable = False
 
     def __post_init__(self) -> None:
         SearchBudget(self.limit)
@@ -45,11 +46,6 @@ class PerfectAgent(StatelessAgent):
     def is_deterministic(self) -> bool:
         """Whether its limit is not a time, and its heuristic is deterministic."""
         return self.limit.is_reproducible and not self.why_unrepeatable
-
-    @property
-    def why_unrepeatable(self) -> str:
-        """The part of its heuristic that depends on randomness, time or stored state."""
-        return self.fallback.why_unrepeatable
 
     def settings(self) -> dict[str, Any]:
         """Return its limit, and the name and content of its fallback heuristic."""
@@ -65,11 +61,6 @@ class PerfectAgent(StatelessAgent):
             native_function("solve", None, *size)
         self.fallback.compiled(size)
         return None
-
-    @property
-    def is_compilable(self) -> bool:
-        """False: its moves are chosen in Python."""
-        return False
 
     @property
     def fallback(self) -> SearchAgent:
