@@ -15,7 +15,7 @@ from knights_isolation.isolation.checks.engine_checks import EngineCheckResult, 
 from knights_isolation.isolation.engines.engine_server import serve
 from knights_isolation.isolation.engines.program import Program
 from knights_isolation.isolation.players.agents import GreedyAgent
-from knights_isolation.isolation.processes.transport import TransportClosed, TransportTimeout
+from knights_isolation.isolation.processes.child_process import TransportClosed, TransportTimeout
 
 
 class Here:

@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knights_isolation.isolation import Board, Limit
-from knights_isolation.isolation.engines import session
-from knights_isolation.isolation.engines.engine_agent import EngineAgent
+from knights_isolation.isolation.engines import engine_agent
+from knights_isolation.isolation.engines.engine_agent import EngineAgent, Timeouts
 from knights_isolation.isolation.engines.program import Program
 from knights_isolation.isolation.engines.protocol import Info, add_info, parse_pv, variant_of, variants_text
-from knights_isolation.isolation.engines.session import Timeouts
 from knights_isolation.isolation.players.agents import ForfeitError, forfeit_from, opened_player
-from knights_isolation.isolation.processes.transport import Idle, LineTooLong, TransportClosed, TransportTimeout
+from knights_isolation.isolation.processes.child_process import Idle, LineTooLong, TransportClosed, TransportTimeout
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.search import is_well_formed
 
@@ -83,7 +82,7 @@ class Script:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(session, "time", clock)
+    monkeypatch.setattr(engine_agent, "time", clock)
     monkeypatch.setattr("knights_isolation.isolation.engines.engine_agent._idle", Idle())
     return clock
 

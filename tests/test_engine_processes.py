@@ -20,11 +20,10 @@ from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.engines import engine_agent as engines
-from knights_isolation.isolation.engines.engine_agent import EngineAgent
+from knights_isolation.isolation.engines.engine_agent import EngineAgent, Timeouts
 from knights_isolation.isolation.engines.program import Program
-from knights_isolation.isolation.engines.session import Timeouts
 from knights_isolation.isolation.players.agents import RandomAgent
-from knights_isolation.isolation.processes.transport import Idle
+from knights_isolation.isolation.processes.child_process import Idle
 
 ROOT = Path(__file__).parent.parent
 IMPATIENT = Timeouts(start=0.7, ready=0.7, move=0.7, silence=0.7)

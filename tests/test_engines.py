@@ -18,9 +18,22 @@ from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_player
 from knights_isolation.isolation.players.agents import ForfeitError, GreedyAgent, RandomAgent, SearchAgent
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.isolation.processes.agent_pickling import AgentPicklingError, from_bytes, to_bytes
-from knights_isolation.isolation.processes.child import Failure, Setup, SetupError, decode, encode
-from knights_isolation.isolation.processes.child_process import START_SECONDS
+from knights_isolation.isolation.processes.child import (
+    AgentPicklingError,
+    Failure,
+    Setup,
+    SetupError,
+    decode,
+    encode,
+    from_bytes,
+    to_bytes,
+)
+from knights_isolation.isolation.processes.child_process import (
+    START_SECONDS,
+    EngineTransport,
+    TransportClosed,
+    TransportTimeout,
+)
 from knights_isolation.isolation.processes.subprocess_player import (
     MOST_KEPT,
     NEW_GAME,
@@ -28,7 +41,6 @@ from knights_isolation.isolation.processes.subprocess_player import (
     judge_of,
     subprocess_player,
 )
-from knights_isolation.isolation.processes.transport import EngineTransport, TransportClosed, TransportTimeout
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.search import SearchResult
 

@@ -28,10 +28,14 @@ from knights_isolation.experiments.roster.default_names import player_in
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import solve
 from knights_isolation.isolation.games.match import GameRecord, play
-from knights_isolation.isolation.processes import file_agent
-from knights_isolation.isolation.processes.child_process import MOST_WAITS, ChildProcess
+from knights_isolation.isolation.processes import subprocess_player
+from knights_isolation.isolation.processes.child_process import (
+    MOST_WAITS,
+    ChildProcess,
+    EngineTransport,
+    TransportTimeout,
+)
 from knights_isolation.isolation.processes.sandbox import landlock_version
-from knights_isolation.isolation.processes.transport import EngineTransport, TransportTimeout
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.reports.league.league_pages import (
     INDEX,
@@ -349,7 +353,7 @@ def test_modules_named_like_ours_are_a_players_own_and_nobody_elses(tmp_path: Pa
 def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (file_agent, submission_checks):
+    for module in (subprocess_player, submission_checks):
         monkeypatch.setattr(module, "IMPORT_SECONDS", 3.0)
     hanging = submit(tmp_path, "hanging", "import time\ntime.sleep(600)\n" + HONEST.format(prefers="0"))
     failing = submit(tmp_path, "failing", HONEST.format(prefers="0") + "import nowhere\n")

@@ -25,7 +25,7 @@ from knights_isolation.isolation.loading.load_user_code import (
     load_player,
 )
 from knights_isolation.isolation.players.agents import code_hash
-from knights_isolation.isolation.processes.agent_pickling import from_bytes, to_bytes
+from knights_isolation.isolation.processes.child import from_bytes, to_bytes
 
 
 def write(folder, **files):

@@ -14,12 +14,10 @@ from knights_isolation.experiments.league.submission_checks import source_remark
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.players.agents import ForfeitError
-from knights_isolation.isolation.processes.agent_pickling import recipe
-from knights_isolation.isolation.processes.child import Setup
-from knights_isolation.isolation.processes.child_process import START, ChildProcess, exchange
-from knights_isolation.isolation.processes.file_agent import FileAgent
+from knights_isolation.isolation.processes.child import Setup, recipe
+from knights_isolation.isolation.processes.child_process import START, ChildProcess, Transport, exchange
 from knights_isolation.isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
-from knights_isolation.isolation.processes.transport import Transport
+from knights_isolation.isolation.processes.subprocess_player import FileAgent
 from knights_isolation.isolation.rules.limits import Limit
 
 WITHOUT_LANDLOCK = START.replace(

@@ -202,7 +202,7 @@ def test_to_name_a_player_does_not_load_its_file_here_and_a_loud_one_is_told_of(
             "isolation.Board.__setattr__ = lambda *a: None",
             "isolation.editions.classic_board.Board.__setattr__",
         ),
-        ("del isolation.Board.__mro__[2].undo", "isolation.boards.board.Board.undo"),
+        ("del isolation.Board.__mro__[1].undo", "isolation.boards.board.Board.undo"),
         (
             "import isolation.players.agents\nisolation.players.agents.LATE_MS = -1e9",
             "isolation.players.agents.LATE_MS",

@@ -30,17 +30,17 @@ from knights_isolation.isolation import (
     play,
 )
 from knights_isolation.isolation.editions.edition import edition_of
-from knights_isolation.isolation.editions.third.conversion import (
-    from_state_cell,
-    state_of,
-    to_state_cell,
-    unsupported_size_reason,
-)
 from knights_isolation.isolation.editions.third.sample_players import (
     BasePlayer,
     GreedyPlayer,
     MinimaxPlayer,
     RandomPlayer,
+)
+from knights_isolation.isolation.editions.third.state import (
+    from_state_cell,
+    state_of,
+    to_state_cell,
+    unsupported_size_reason,
 )
 from knights_isolation.isolation.editions.third.timed_turn import ERR_INFO
 from knights_isolation.isolation.games.match import play_games

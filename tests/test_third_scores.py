@@ -13,10 +13,10 @@ from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.roster.default_names import only_heuristic
 from knights_isolation.isolation import Board, Limit, search
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
-from knights_isolation.isolation.editions.third.conversion import state_of
+from knights_isolation.isolation.editions.third.state import state_of
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import LoadError, load, load_heuristic
-from knights_isolation.isolation.processes.agent_pickling import from_bytes, to_bytes
+from knights_isolation.isolation.processes.child import from_bytes, to_bytes
 from knights_isolation.isolation.rules.parameters import parameter_values
 
 HEAD = """

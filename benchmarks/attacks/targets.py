@@ -19,13 +19,13 @@ from knights_isolation.experiments.plan.openings import file_openings
 from knights_isolation.experiments.record.checked_lines import read_json
 from knights_isolation.experiments.roster import parse_limit, parse_spec
 from knights_isolation.experiments.roster.spec_parser import complete, make_agent
+from knights_isolation.isolation.editions.classic_board import board_after
 from knights_isolation.isolation.games.match import play_games
-from knights_isolation.isolation.games.transcript import board_after
 from knights_isolation.isolation.players.agents import RandomAgent
 from knights_isolation.isolation.players.classic_agent import Given
 from knights_isolation.isolation.processes.child import Failure, Setup, encode
+from knights_isolation.isolation.processes.child_process import TransportClosed
 from knights_isolation.isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
-from knights_isolation.isolation.processes.transport import TransportClosed
 from knights_isolation.isolation.rules.geometry import format_size, parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.notation import format_moves

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation.isolation.editions.edition import THIRD
-from knights_isolation.isolation.editions.third.conversion import StateHeuristic
+from knights_isolation.isolation.editions.third.state import StateHeuristic
 from knights_isolation.isolation.loading.edition_detection import is_of_third_edition
 from knights_isolation.isolation.loading.load_user_code import (
     LoadError,

@@ -33,11 +33,16 @@ from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.compiling.code_cache import engine_fingerprint
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.loading.load_user_code import expand_path, namespace, sources
-from knights_isolation.isolation.processes.agent_pickling import recipe
-from knights_isolation.isolation.processes.child import Failure, Setup, SetupError
-from knights_isolation.isolation.processes.child_process import SPARING, ChildProcess, exchange
+from knights_isolation.isolation.processes.child import Failure, Setup, SetupError, recipe
+from knights_isolation.isolation.processes.child_process import (
+    SPARING,
+    ChildProcess,
+    Idle,
+    TransportClosed,
+    TransportTimeout,
+    exchange,
+)
 from knights_isolation.isolation.processes.sandbox import enter_sandbox
-from knights_isolation.isolation.processes.transport import Idle, TransportClosed, TransportTimeout
 from knights_isolation.isolation.suggestions import file_meant
 from knights_isolation.isolation.usercode.inputs import all_inputs, changed_input, digest_of_inputs, unseen_by_inputs
 from knights_isolation.isolation.usercode.parsing import parse

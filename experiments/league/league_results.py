@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from knights_isolation.isolation.processes.file_agent import file_name
+from knights_isolation.isolation.processes.subprocess_player import file_name
 from knights_isolation.isolation.rules.geometry import format_size, parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD, Reason

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import joblib
 
 from knights_isolation.isolation.editions.edition import THIRD
-from knights_isolation.isolation.editions.third.conversion import unsupported_size_reason
+from knights_isolation.isolation.editions.third.state import unsupported_size_reason
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.geometry import format_size, parse_size
 from knights_isolation.isolation.suggestions import advice, command

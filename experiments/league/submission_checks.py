@@ -15,11 +15,14 @@ from pydantic import TypeAdapter
 from knights_isolation.isolation.checks.agent_checks import checks_of_file
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.loading.load_user_code import sources
-from knights_isolation.isolation.processes.agent_pickling import recipe
-from knights_isolation.isolation.processes.child import SetupError
-from knights_isolation.isolation.processes.child_process import ChildProcess, exchange
-from knights_isolation.isolation.processes.file_agent import IMPORT_SECONDS, sandboxed
-from knights_isolation.isolation.processes.transport import TransportClosed, TransportTimeout
+from knights_isolation.isolation.processes.child import SetupError, recipe
+from knights_isolation.isolation.processes.child_process import (
+    ChildProcess,
+    TransportClosed,
+    TransportTimeout,
+    exchange,
+)
+from knights_isolation.isolation.processes.subprocess_player import IMPORT_SECONDS, sandboxed
 from knights_isolation.isolation.usercode.parsing import parse
 from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 

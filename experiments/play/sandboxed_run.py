@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.processes.agent_pickling import recipe
-from knights_isolation.isolation.processes.child import Setup
+from knights_isolation.isolation.processes.child import Setup, recipe
 from knights_isolation.isolation.rules.geometry import parse_size
 
 from ..plan.config import Config, load_config

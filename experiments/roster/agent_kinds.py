@@ -17,7 +17,7 @@ from .spec import Spec, raise_spec_error
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent
-    from knights_isolation.isolation.processes.file_agent import FileAgent
+    from knights_isolation.isolation.processes.subprocess_player import FileAgent
     from knights_isolation.isolation.search import Method
 
 ENGINE = "engine"
@@ -290,7 +290,7 @@ def _make_classic(spec: Spec) -> Agent:
 
 def _file_agent(spec: Spec, *, edition: str, is_restricted: bool) -> FileAgent:
     from knights_isolation.isolation.loading.load_user_code import content_hash
-    from knights_isolation.isolation.processes.file_agent import FileAgent
+    from knights_isolation.isolation.processes.subprocess_player import FileAgent
 
     assert spec.limit is not None
     return FileAgent(spec.name, spec.path, spec.member, content_hash(spec.path), spec.limit, edition, is_restricted)

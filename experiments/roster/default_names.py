@@ -18,8 +18,7 @@ from typing import Any
 
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.editions.edition import FIRST, SECOND, THIRD, edition_of
-from knights_isolation.isolation.editions.third.conversion import StateHeuristic
-from knights_isolation.isolation.editions.third.state import Action
+from knights_isolation.isolation.editions.third.state import Action, StateHeuristic
 from knights_isolation.isolation.loading.edition_detection import is_of_third_edition
 from knights_isolation.isolation.loading.load_user_code import (
     LoadError,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ..compiling.source_rewriter import CompileError, rewrite
 from ..editions.classic_board import Board
 from ..players.agents import Agent, ForfeitError, SearchAgent, opened_player
-from ..processes.agent_pickling import AgentPicklingError
+from ..processes.child import AgentPicklingError
 from ..processes.subprocess_player import subprocess_player
 from ..rules.limits import Limit
 from ..rules.outcome import Reason

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from ..boards.joust_notation import read_move, write_move
 from ..editions.classic_board import Board
+from ..engines.engine_agent import LATE_MS, UNREAD, EngineLines, Start, start_engine, write_variants
 from ..engines.program import Program
 from ..engines.protocol import PROTOCOLS, UCI, UGI, Info, Protocol, add_info, variant_of
-from ..engines.session import LATE_MS, UNREAD, EngineLines, Start, start_engine, write_variants
 from ..files.temp_folders import temporary_folder
-from ..processes.transport import LineTooLong, TransportClosed, TransportTimeout
+from ..processes.child_process import LineTooLong, TransportClosed, TransportTimeout
 from ..rules.geometry import parse_size
 from ..usercode.user_exceptions import to_one_line
 

@@ -22,9 +22,8 @@ from typing import Any
 from ..compiling.determinism import nondeterminism_reason
 from ..editions.classic_board import Board
 from ..editions.edition import THIRD, Edition, names_no_move, read_move
-from ..editions.third.conversion import required_parameters, state_of
 from ..editions.third.sample_players import minimax_value
-from ..editions.third.state import Action, Isolation
+from ..editions.third.state import Action, Isolation, required_parameters, state_of
 from ..players.agents import is_lost
 from ..rules.limits import Limit
 from ..search import search

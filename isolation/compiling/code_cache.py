@@ -78,7 +78,7 @@ def engine_sources() -> list[Path]:
     folders = {
         "rules": ("geometry", "outcome", "seeds"),
         "boards": ("board", "net"),
-        "editions": ("classic_board", "third/state", "third/conversion"),
+        "editions": ("classic_board", "third/state"),
         "compiling": (
             *("comparison", "compile_heuristic", "integer_ranks", "linking", "llvm_ir", "numba_errors", "object_code"),
             "specialise",

@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import Any
 
 from ..boards.net import Net
-from ..editions.third.conversion import StateHeuristic
+from ..editions.third.state import StateHeuristic
 from ..rules.parameters import Parameter, base_function, opened, owners
 from ..usercode.parsing import parse, parse_expression
 from ..usercode.user_exceptions import format_exception, to_one_line

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..rules.geometry import Move
 from ..usercode.user_exceptions import return_lines, safe_repr
-from .third.conversion import from_state_cell, state_of
+from .third.state import from_state_cell, state_of
 from .third.timed_turn import take_turn
 
 if TYPE_CHECKING:

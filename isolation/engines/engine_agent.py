@@ -4,23 +4,349 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from functools import lru_cache
+from math import inf, isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, Protocol
 
+from ..boards.joust_notation import looks_like_move, read_move
 from ..editions.classic_board import Board
+from ..files.temp_folders import temporary_folder
 from ..players.agents import ForfeitError, OwnProcessAgent
-from ..processes.file_agent import file_name
-from ..processes.transport import Idle
+from ..processes.child_process import EngineTransport, Idle, LineTooLong, Transport, TransportClosed, TransportTimeout
+from ..processes.subprocess_player import file_name
 from ..rules.limits import Limit
-from ..rules.outcome import Reason
+from ..rules.outcome import AT_LAST, Reason
 from ..search import SearchResult
+from ..usercode.user_exceptions import to_one_line
 from .program import Program
-from .protocol import Info, parse_pv
-from .session import WAITS, Session, Start, Timeouts, start_engine, start_session
+from .protocol import PROTOCOLS, UCI, UGI, Info, add_info, go_line, parse_pv, variant_of, variants_text
+from .protocol import Protocol as Spoken
+
+LATE_MS = 50.0
+"""Tolerance of time limits, for transmission through two pipes and for scheduling delays."""
+LONGEST_LINE = 1 << 20
+UNREAD = "unable to open file"
+"""Fairy-Stockfish's message for an unreadable file of variants, compared case-insensitively."""
+_SHOWN_SAID = 4
+"""Number of sent lines in a report: the position, `isready`, `go` and `stop`."""
+_SHOWN_HEARD = 3
+_SHOWN = 45
+_NO_MOVE = ("(none)", "0000", "resign")
+"""Answers by which engines say that they have no move, or give up."""
+_LAST_WORDS = 1.0
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """Timeouts of an engine's answers, in seconds.
+
+    Attributes:
+        start: from the engine's start to the end of its answer to the greeting.
+        ready: for `readyok`, and for a move after `stop`.
+        move: for a move without a time limit.
+        silence: for any line during a search.
+        cap: for a whole move, whatever its limit, and for `readyok`; after the start, `readyok` has at least `start`.
+    """
+
+    start: float = 10.0
+    ready: float = 60.0
+    move: float = 600.0
+    silence: float = 60.0
+    cap: float = inf
+
+
+WAITS = Timeouts()
+
+
+class EngineLines(Transport, Protocol):
+    """A transport that reports how the other side ended."""
+
+    def ending(self, seconds: float) -> str:
+        """Return how the engine ended, in words, if that is known within `seconds`; else ""."""
+
+
+Start = Callable[[Program, str], EngineLines]
+_Line = tuple[int, str]
+"""The number of a line of the dialogue, and its text as reported."""
+
+
+def start_engine(program: Program, errors: str) -> EngineLines:
+    """Start an engine with its standard error written to a file.
+
+    Raises:
+        OSError: the directory does not exist.
+        ValueError: the program does not exist.
+    """
+    if errors:
+        Path(errors).parent.mkdir(exist_ok=True)
+    return EngineTransport(program.find(), program.directory or None, errors or os.devnull, LONGEST_LINE)
+
+
+def start_session(program: Program, errors: str = "", waits: Timeouts = WAITS, start: Start = start_engine) -> Session:
+    """Start an engine and greet it; its standard error goes to the file `errors`, or is discarded if that is empty.
+
+    Raises:
+        Forfeit: the engine cannot be started, does not answer, or lacks an option.
+    """
+    deadline = time.monotonic() + waits.start
+    try:
+        lines = start(program, errors)
+    except (OSError, ValueError) as error:
+        raise ForfeitError(Reason.CRASH, f"could not be started: {to_one_line(error)}") from None
+    session = Session(program, lines, waits)
+    try:
+        session.greet(deadline)
+    except BaseException:
+        session.end()
+        raise
+    return session
+
+
+@dataclass
+class Session:
+    """A dialogue with a running engine, for use by one thread. It must not be used after `end`.
+
+    Attributes:
+        program: the engine's description.
+        lines: the transport.
+        waits: timeouts.
+        is_over: whether the engine has been ended.
+        is_due: whether the engine owes a move.
+        options: names of the engine's options.
+        info: search information of the last move.
+    """
+
+    program: Program
+    lines: EngineLines
+    waits: Timeouts
+    is_over: bool = field(default=False, init=False)
+    is_due: bool = field(default=False, init=False)
+    options: list[str] = field(default_factory=list, init=False)
+    info: Info = field(default=Info(), init=False)
+    _protocol: Spoken = field(default=UGI, init=False)
+    _said: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_SAID), init=False)
+    _heard: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_HEARD), init=False)
+    _lines: int = field(default=0, init=False)
+    _until: float = field(default=inf, init=False)
+    _variant: str = field(default="", init=False)
+    _sizes: set[tuple[int, int]] = field(default_factory=set, init=False)
+
+    def greet(self, deadline: float) -> None:
+        """Greet the engine, and set its options.
+
+        Raises:
+            Forfeit: the engine does not answer by `deadline` of the monotonic clock, or lacks an option.
+        """
+        self._protocol = self._agreed_upon(deadline)
+        self._until = time.monotonic() + max(self.waits.cap, self.waits.start)
+        for name, value in self.program.options:
+            self._set_option(name, value)
+        self._await_ready()
+
+    def new_game(self) -> None:
+        """Announce a new game to the engine.
+
+        Raises:
+            Forfeit: the engine has ended, or is not ready in time.
+        """
+        self._until = time.monotonic() + self.waits.cap
+        self._say(self._protocol.new_game)
+        self._await_ready()
+
+    def choose(self, board: Board, limit: Limit) -> SearchResult:
+        """Return the engine's move after checking it.
+
+        Raises:
+            Forfeit: the engine gives no move, or an illegal or late one.
+        """
+        self.info = Info()
+        self._until = time.monotonic() + self.waits.cap
+        if self._protocol is UCI:
+            self._agree_on_variant(board)
+        self._say(f"position fen {board.fen}")
+        self._await_ready()
+        started = time.perf_counter()
+        self.is_due = True
+        self._say(go_line(limit))
+        answer = self._await_move(limit)
+        seconds = time.perf_counter() - started
+        if limit.ms is not None and seconds * 1e3 > limit.ms + LATE_MS:
+            raise self._loss(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {limit.ms:g} ms")
+        cell, info = self._read_answer(board, answer), self.info
+        line = parse_pv(board, info.pv)
+        pv = line if line[:1] == (cell,) else (cell,)
+        return SearchResult(cell, info.score, info.depth, info.nodes, seconds, pv, exact=False)
+
+    def end(self) -> None:
+        """End the engine and its process group."""
+        if not self.is_over:
+            self.is_over = True
+            self.lines.end()
+
+    def _agreed_upon(self, deadline: float) -> Spoken:
+        """Greet the engine and return its protocol. Unless the program names one, UGI is tried first."""
+        if self.program.protocol:
+            protocol = PROTOCOLS[self.program.protocol]
+        else:
+            self._say(UGI.name)
+            self._say("isready")
+            if self._hear_until((UGI.greeted, "readyok"), deadline) == UGI.greeted:
+                self._hear_until("readyok", deadline)
+                return UGI
+            protocol = UCI
+        self._say(protocol.name)
+        self._hear_until(protocol.greeted, deadline)
+        return protocol
+
+    def _learn(self, line: str) -> None:
+        if UNREAD in line.lower():
+            loss = self._loss(Reason.ERROR, f"cannot read its file of variants: {to_one_line(line, 150)}")
+            self.end()
+            raise loss
+        words = line.split()
+        if words[:2] == ["option", "name"] and "type" in words:
+            self.options.append(" ".join(words[2 : words.index("type")]))
+
+    def _set_option(self, name: str, value: str) -> None:
+        if name.lower() not in (known.lower() for known in self.options):
+            there = ", ".join(self.options) or "none"
+            raise self._loss(Reason.ERROR, f"has no option {name}; it has {there}"[:200])
+        self._say(f"setoption name {name} value {value}" if value else f"setoption name {name}")
+
+    def _agree_on_variant(self, board: Board) -> None:
+        """Set the variant for the next positions, unless the engine's options set it."""
+        given = {name.lower() for name, _ in self.program.options}
+        variant, size = variant_of(board), (board.height, board.width)
+        if "uci_variant" in given or variant == self._variant:
+            return
+        if variant != "joust" and size not in self._sizes and "variantpath" not in given:
+            self._set_option("VariantPath", str(_variants_file(size, os.getpid())))
+            self._sizes.add(size)
+        self._set_option("UCI_Variant", variant)
+        self._variant = variant
+
+    def _await_ready(self) -> None:
+        self._say("isready")
+        self._hear_until("readyok", self._by(self.waits.ready))
+
+    def _await_move(self, limit: Limit) -> str:
+        """Return the text of the engine's move; search information received meanwhile is kept."""
+        allowed = self.waits.move if limit.ms is None else (limit.ms + LATE_MS) / 1e3
+        silence = self.waits.silence if limit.ms is None else allowed
+        deadline, told_to_stop = self._by(allowed), False
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                if limit.ms is None or told_to_stop or deadline >= self._until:
+                    self._stall("no move")
+                self._say("stop")
+                deadline, silence, told_to_stop = self._by(self.waits.ready), self.waits.ready, True
+                continue
+            try:
+                line = self._hear(min(silence, left))
+            except TransportTimeout:
+                if time.monotonic() < deadline:
+                    self._stall("no line while it searched")
+                continue
+            first, _, move = line.partition(" ")
+            if first == "info":
+                self.info = add_info(self.info, line)
+            elif first == "bestmove":
+                self.is_due = False
+                return move
+
+    def _read_answer(self, board: Board, answer: str) -> int:
+        word = (answer.split() or [""])[0]
+        if not looks_like_move(word):
+            what = f"answered {to_one_line(word, _SHOWN)!r} for a move"
+            raise self._loss(Reason.NONSENSE, what, gives_up=word in _NO_MOVE)
+        try:
+            return read_move(board, word)
+        except ValueError as error:
+            raise self._loss(Reason.ILLEGAL_MOVE, to_one_line(error, 200)) from None
+
+    def _say(self, line: str) -> None:
+        self._remember(self._said, f"> {to_one_line(line, _SHOWN)}")
+        try:
+            self.lines.send(line.encode(), self._by(self.waits.ready) - time.monotonic())
+        except TransportTimeout:
+            self._stall("it does not read its input")
+        except TransportClosed:
+            self._crash()
+
+    def _hear(self, seconds: float) -> str:
+        """Return the next line; raise TransportTimeout if there is none in time."""
+        try:
+            line = self.lines.receive(max(0.0, seconds)).decode(errors="replace").strip()
+        except TransportClosed:
+            self._crash()
+        except LineTooLong:
+            loss = self._loss(Reason.NONSENSE, f"sent a line of more than {LONGEST_LINE:,} bytes")
+            self.end()
+            raise loss from None
+        self._remember(self._heard, f"< {to_one_line(line, _SHOWN)}")
+        return line
+
+    def _remember(self, kept: deque[_Line], line: str) -> None:
+        self._lines += 1
+        kept.append((self._lines, line))
+
+    def _by(self, seconds: float) -> float:
+        """Return the deadline of a wait of `seconds`, limited by that of the whole move."""
+        return min(time.monotonic() + seconds, self._until)
+
+    def _hear_until(self, wanted: str | tuple[str, ...], deadline: float) -> str:
+        """Return the first of the wanted lines; learn options from the lines before it."""
+        options = (wanted,) if isinstance(wanted, str) else wanted
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                line = self._hear(left)
+            except TransportTimeout:
+                break
+            if line in options:
+                return line
+            self._learn(line)
+        self._stall(f"no {' or '.join(options)}")
+
+    def _stall(self, what: str) -> NoReturn:
+        loss = self._loss(Reason.HANG, f"{what} in time")
+        self.end()
+        raise loss
+
+    def _crash(self) -> NoReturn:
+        how = "closed its output" if self.is_over else self.lines.ending(_LAST_WORDS) or "closed its output"
+        loss = self._loss(Reason.CRASH, to_one_line(how))
+        self.end()
+        raise loss
+
+    def _loss(self, reason: Reason, what: str, *, gives_up: bool = False) -> ForfeitError:
+        """Return a loss with the last lines of the dialogue: > for lines sent, < for answers."""
+        dialogue, before = [], 0
+        answers = (answer for answer in self._heard if answer > self._said[0])
+        for number, line in sorted([*self._said, *answers]):
+            dialogue += ["…"] if before and number > before + 1 else []
+            dialogue.append(line)
+            before = number
+        return ForfeitError(reason, f"{what}{AT_LAST}{' | '.join(dialogue)}", gives_up=gives_up)
+
+
+def write_variants(*sizes: tuple[int, int]) -> Path:
+    """Write a file of variants for boards of some sizes; it is removed at the end of this process."""
+    path = temporary_folder("variants").path / "variants.ini"
+    path.write_text("\n".join(map(variants_text, sizes)), encoding="utf-8")
+    return path
+
+
+@lru_cache(maxsize=64)
+def _variants_file(size: tuple[int, int], process: int) -> Path:
+    return write_variants(size)
+
 
 MOST_NOTES = 20_000_000
 """Largest file of search information per process, in bytes; enough for some hundred thousand moves."""

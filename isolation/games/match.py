@@ -15,7 +15,7 @@ from ..editions.classic_board import Board
 from ..editions.third.timed_turn import or_as_the_third_edition
 from ..loading.load_user_code import origin_of
 from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
-from ..processes.agent_pickling import AgentPicklingError
+from ..processes.child import AgentPicklingError
 from ..rules.geometry import format_size, parse_size
 from ..rules.outcome import REASON_WORDS, Reason
 from ..rules.parameters import base_function

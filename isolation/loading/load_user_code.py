@@ -35,7 +35,7 @@ from typing import Any
 from knights_isolation.lazy_package import BARE, TOOLKIT
 
 from ..editions.classic_board import enable_board_extensions
-from ..editions.third.conversion import StateHeuristic, as_heuristic
+from ..editions.third.state import StateHeuristic, as_heuristic
 from ..suggestions import file_meant
 from ..usercode.imports import install
 from ..usercode.inputs import Inputs, changed_input, digest_of_inputs, recorded_inputs

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..compiling import FUNCTIONS_REMEMBERED
 from ..editions.classic_board import Board
-from ..editions.third.conversion import StateHeuristic, unsupported_size_reason
+from ..editions.third.state import StateHeuristic, unsupported_size_reason
 from ..loading.load_user_code import data_hash, origin_of
 from ..rules.geometry import MOST_COMPILED_CELLS
 from ..rules.limits import Limit
@@ -339,11 +339,8 @@ class SearchAgent(StatelessAgent):
     @property
     def why_unrepeatable(self) -> str:
         """The part of its heuristic that depends on randomness, time or stored state, or an observed contradiction."""
-        return (
-            "it gave two different answers for the same position"
-            if self.contradicts_itself
-            else super().why_unrepeatable
-        )
+        observed = "it gave two different answers for the same position" if self.contradicts_itself else ""
+        return observed or super().why_unrepeatable
 
     def settings(self) -> dict[str, Any]:
         """Return its method, heuristic (name, content and parameters), limit and enabled options."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..editions.classic_board import Board
 from ..editions.edition import THIRD, TOO_LATE, describe_answer, edition_of, make_player, names_no_move, read_move, seat
-from ..editions.third.conversion import unsupported_size_reason
+from ..editions.third.state import unsupported_size_reason
 from ..rules.limits import Limit
 from ..rules.outcome import Reason
 from ..search import SearchResult

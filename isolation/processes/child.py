@@ -1,9 +1,12 @@
-"""Child side of `child_process`: the loop in which user code runs.
+"""Child side of `child_process`: the loop in which user code runs, and what is sent to it and back.
 
 Lines hold pickled objects in base 64. The first is a `Setup`; the answer is None or a `SetupError`. The others are
 questions, tuples of arguments for the function made by the setup; the answer is the function's return value or a
 `Failure`. If the setup makes anything but a function, that is the only answer. Only these types, search results and
 plain data are unpickled from answers, since user code may have tampered with the process that sends them.
+
+In setups, values loaded from a user's file are pickled as the file and the name, and loaded again. Functions and
+classes of importable modules are pickled by name; those of scripts, lambdas and local functions by value.
 """
 
 from __future__ import annotations
@@ -21,9 +24,11 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, BinaryIO, Literal
 
+from ..loading.load_user_code import content_hash, data_hash, load, origin_of
 from ..players.agents import forfeit_from
 from ..players.classic_agent import Given
 from ..search import SearchResult
+from ..usercode.user_exceptions import name_of, to_one_line
 
 Guard = Literal["none", "contained", "sandboxed"]
 
@@ -34,7 +39,7 @@ class Setup:
 
     Attributes:
         make: a pickled call that makes the function that answers questions, or the only answer; see
-            `agent_pickling.recipe`.
+            `recipe`.
         guard: restrictions of the process, see `sandbox.contain` and `sandbox.enter_sandbox`. They apply before
             anything is unpickled. Processes that run only the toolkit's code have none.
         folder: folder of the user's file, if any; errors are located in it, and a sandboxed process works in it.
@@ -149,8 +154,6 @@ def _restrain(setup: Setup) -> Callable[[], None]:
 
 
 def _make(setup: Setup) -> object:
-    from .agent_pickling import from_bytes, one_line
-
     try:
         return from_bytes(setup.make)
     except BaseException as error:
@@ -176,3 +179,71 @@ def _say(answers: BinaryIO, answer: object) -> None:
 
 
 _ANSWERS = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in (SearchResult, Given, Failure, SetupError)}
+
+
+class AgentPicklingError(ValueError):
+    """An agent cannot be recreated in another process; the message is one line with its name and the reason."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name} cannot play in its own process, which a hard cap needs: {why}")
+        self.why = why
+
+
+def recipe(make: Callable[..., object], *arguments: Any) -> bytes:
+    """Pickle a call that is made when the bytes are unpickled.
+
+    Raises:
+        Exception: an argument holds something that cannot leave this process.
+    """
+    return to_bytes(_Recipe(make, arguments))
+
+
+class _Recipe:
+    def __init__(self, make: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self._call = make, arguments
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._call
+
+
+def to_bytes(value: object) -> bytes:
+    """Pickle agents, heuristics and plain data.
+
+    Raises:
+        Exception: the value holds something that cannot leave this process.
+    """
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def persistent_id(self, value: Any) -> tuple[str, str, str, str] | None:
+            loaded = origin_of(value)
+            return (str(loaded.path), loaded.name, loaded.content_hash, data_hash(loaded.path)) if loaded else None
+
+    file = io.BytesIO()
+    Pickler(file).dump(value)
+    return file.getvalue()
+
+
+def from_bytes(data: bytes) -> Any:
+    """Unpickle a value.
+
+    Raises:
+        Exception: a user's file has changed or is missing, or a module cannot be imported here.
+    """
+    return _Unpickler(io.BytesIO(data)).load()
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, origin: Any) -> Any:
+        path, name, content, data = origin
+        if content_hash(path) != content:
+            raise ValueError(f"{path} has changed since it was loaded")
+        value = load(path, name).value
+        if data_hash(path) != data:
+            raise ValueError(f"a file that {path} reads has changed since it was loaded")
+        return value
+
+
+def one_line(error: BaseException) -> str:
+    """Format an exception in one line."""
+    return to_one_line(error) or name_of(error)

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple, Self
 
 import psutil
 
-from knights_isolation.isolation.processes.agent_pickling import recipe
-from knights_isolation.isolation.processes.child import Guard, Setup
+from knights_isolation.isolation.processes.child import Guard, Setup, recipe
 from knights_isolation.isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
 from knights_isolation.isolation.processes.sandbox import limit_memory
 from knights_isolation.isolation.usercode.user_exceptions import format_exception

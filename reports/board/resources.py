@@ -15,7 +15,7 @@ from knights_isolation.experiments.exchange.queries import find_games, with_mist
 from knights_isolation.experiments.record.run_directory import FACTS, HOME, check_run, runs_in
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation.files.received import strange_entry
-from knights_isolation.isolation.processes.agent_pickling import from_bytes, one_line, to_bytes
+from knights_isolation.isolation.processes.child import from_bytes, one_line, to_bytes
 from knights_isolation.isolation.suggestions import command
 
 from ..replay import as_json, replay_of_run

@@ -29,7 +29,7 @@ from knights_isolation.isolation.boards.drawing import Annotations, to_svg
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
-from knights_isolation.isolation.processes.file_agent import file_name
+from knights_isolation.isolation.processes.subprocess_player import file_name
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.isolation.sample_players import NO_MOVE

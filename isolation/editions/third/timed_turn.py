@@ -17,8 +17,7 @@ from time import perf_counter
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from ...usercode.timeouts import raise_in_thread
-from .conversion import required_parameters
-from .state import Isolation
+from .state import Isolation, required_parameters
 
 TimeLeft = Callable[[], float]
 _TICK, _LONGEST_WAIT = 0.02, 60.0

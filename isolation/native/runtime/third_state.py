@@ -17,8 +17,7 @@ from numba.core import cgutils
 from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl, lower_builtin
 from numba.extending import intrinsic, make_attribute_wrapper, overload_attribute, overload_method
 
-from ...editions.third.conversion import to_state_cell
-from ...editions.third.state import SIZE, STRIDE, Action
+from ...editions.third.state import SIZE, STRIDE, Action, to_state_cell
 from .. import bitboards
 from ..bitboards import bitboard_for, constant_table, look_up
 from ..decorators import always, for_all_types, operation, struct
