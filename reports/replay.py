@@ -100,26 +100,24 @@ def replay_of_run(run: str | Path, game_id: int) -> Replay:
 
 
 def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] = ()) -> Replay:
-    """Read a game from its row of a log.
+    """Read a game from its row of a log, or from the fields of a `GameRecord`.
 
     Raises:
         ValueError: the row's settings of a player are invalid.
     """
-    is_share = tuple(read_facts(row[settings]).method == "mcts" for settings in ("settings_1", "settings_2"))
-    return _replay(title, format_size(row["rows"], row["columns"]), row, is_share=is_share, mistakes=mistakes)
-
-
-def _replay(title: str, size: str, game: Mapping[str, Any], **further: Any) -> Replay:
+    settings = (row.get("settings_1", ""), row.get("settings_2", ""))
+    columns: dict[str, Any] = {name: tuple(row[name]) for name in ("moves", "score", "depth", "nodes", "time_us")}
+    columns["is_share"] = tuple(read_facts(text).method == "mcts" for text in settings)
     return Replay(
         title=title,
-        size=size,
-        agents=(game["agent_1"], game["agent_2"]),
-        opening=len(game["opening"]),
-        winner=game["winner"] or None,
-        reason=game["reason"],
-        detail=game["detail"],
-        **{column: tuple(game[column]) for column in ("moves", "score", "depth", "nodes", "time_us")},
-        **further,
+        size=row["size"] if "size" in row else format_size(row["rows"], row["columns"]),
+        agents=(row["agent_1"], row["agent_2"]),
+        opening=len(row["opening"]),
+        winner=row["winner"] or None,
+        reason=row["reason"],
+        detail=row["detail"],
+        mistakes=mistakes,
+        **columns,
     )
 
 
@@ -141,7 +139,7 @@ def replay_of_moves(moves: Sequence[int], size: str) -> Replay:
 
 def replay_of_record(title: str, game: GameRecord) -> Replay:
     """Make a replay of a game that has just been played, or was saved."""
-    return _replay(title, game.size, vars(game))
+    return replay_of_row(title, vars(game))
 
 
 def describe_ply(replay: Replay, ply: int) -> str:

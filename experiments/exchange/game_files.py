@@ -370,17 +370,17 @@ def row_of(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -
 
 
 def play_in_terminal(
-    opponent: str, side: Literal[1, 2], size: str, saved: str | Path | None, run: str | Path | None, ascii_only: bool
+    opponent: str, side: str, size: str, saved: str | Path | None, run: str | Path | None, ascii_only: bool
 ) -> str:
-    """Play against the agent of a spec, from the beginning or on from a `saved` game.
+    """Play as `side`, first or second, against the agent of a spec, from the beginning or on from a `saved` game.
 
     A finished game is added to the log `run`, if there is one, and the answer says how to replay it.
     """
     agent, strongest, seed = parse_agent(opponent), parse_agent("ID:territory@nodes=200000"), random.getrandbits(63)
     begun = load_game(saved) if saved else None
-    seat = Seat(agent, strongest, side, input, print, save_game, ascii_only, seed)
+    seat = Seat(agent, strongest, 1 if side == "first" else 2, input, print, save_game, ascii_only, seed)
     played = play_human(seat, begun.size if begun else size, begun.moves if begun else ())
     if not (played and run):
         return ""
-    game_id = append_game(run, played, (None, agent) if side == 1 else (agent, None), seed)
+    game_id = append_game(run, played, (None, agent) if side == "first" else (agent, None), seed)
     return f"Added to {run}: {command('replay', run, game_id)}"

@@ -139,12 +139,9 @@ def board(
         isolation board
         isolation board runs/first --file my_heuristic.py
     """
-    from knights_isolation.experiments.roster import reference_of
-    from knights_isolation.reports.board.resources import Resources
-    from knights_isolation.reports.lab.server import serve
+    from knights_isolation.reports.lab.server import serve_board
 
-    shelf = Resources.of(run_paths(runs) if runs else (), map(reference_of, file), map(agent_spec, agent))
-    serve(shelf, port, "Board", "/board", not no_open)
+    serve_board(run_paths(runs) if runs else [], file, map(agent_spec, agent), port, not no_open)
 
 
 @command()
@@ -162,13 +159,9 @@ def lab(
         isolation lab
         isolation lab --runs elsewhere/runs --no-open
     """
-    from knights_isolation.experiments.record.run_directory import HOME
-    from knights_isolation.reports.board.resources import Resources
-    from knights_isolation.reports.lab.server import serve
+    from knights_isolation.reports.lab.server import serve_lab
 
-    if runs and not Path(runs).is_dir():
-        raise ValueError(f"{runs}: no such directory")
-    serve(Resources(home=Path(runs or HOME)), port, "Lab", "/", not no_open)
+    serve_lab(Path(runs) if runs else None, port, not no_open)
 
 
 @command()
@@ -179,12 +172,9 @@ def watch(run: Run | None = None, *, port: Port = 0, no_open: NoOpen = False) ->
         isolation watch
         isolation watch runs/first
     """
-    from knights_isolation.experiments.record.run_directory import load_run
-    from knights_isolation.reports.board.resources import Resources
-    from knights_isolation.reports.lab.server import page_of_run, serve
+    from knights_isolation.reports.lab.server import serve_run
 
-    path = load_run(run_path(run)).path
-    serve(Resources((path,)), port, "Live page", page_of_run(path), not no_open)
+    serve_run(run_path(run), port, not no_open)
 
 
 @command()
@@ -210,8 +200,7 @@ def play(
     """
     from knights_isolation.experiments.exchange.game_files import play_in_terminal
 
-    number: Literal[1, 2] = 1 if side == "first" else 2
-    return play_in_terminal(agent_spec(against), number, board, saved, log, ascii or speaks_ascii_only())
+    return play_in_terminal(agent_spec(against), side, board, saved, log, ascii or speaks_ascii_only())
 
 
 @command("rows")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap, UserDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from knights_isolation import heuristics
 from knights_isolation.experiments.exact.labels import has_labels
 from knights_isolation.experiments.exchange.queries import find_games, with_mistakes
-from knights_isolation.experiments.record.run_directory import FACTS, HOME, check_run, runs_in
-from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.record.run_directory import FACTS, runs_in
 from knights_isolation.isolation.files.received import strange_entry
 from knights_isolation.isolation.processes.child import from_bytes, one_line, to_bytes
 from knights_isolation.isolation.suggestions import command
@@ -42,19 +41,6 @@ class Resources:
     heuristics: Mapping[str, Heuristic] = field(default_factory=dict)
     agents: Mapping[str, Agent] = field(default_factory=dict)
     home: Path | None = None
-
-    @classmethod
-    def of(cls, runs: Sequence[Path], files: Iterable[str], agents: Iterable[str]) -> Resources:
-        """Return what a board offers: runs, by default those in `HOME`, heuristics of files, and agents by their specs.
-
-        Raises:
-            ValueError: there is no such run, heuristic or agent.
-        """
-        from knights_isolation.experiments.plan.catalogue import user_heuristics
-
-        checked, own = tuple(map(check_run, runs)), user_heuristics(tuple(files))
-        named = {agent.name: agent for agent in map(parse_agent, agents)}
-        return cls(checked, own, named, None if runs else HOME)
 
     def named_runs(self) -> dict[str, Path]:
         """Return the runs by name, the latest first; of runs with the same name, the second is called NAME~2.

@@ -8,7 +8,7 @@ import socket
 import threading
 import webbrowser
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,8 @@ from starlette.types import ASGIApp
 
 from knights_isolation.experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
 from knights_isolation.experiments.play.pools.interrupts import until_interrupted
+from knights_isolation.experiments.record.run_directory import HOME, check_run, load_run
+from knights_isolation.experiments.roster import AgentLike, parse_agent, reference_of
 from knights_isolation.isolation.exact.solved_tables import covered_sizes
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.rules.geometry import parse_size
@@ -127,6 +129,42 @@ class LabServer(uvicorn.Server):
         app = Starlette(routes=routes)
         app.state.folder = self._folder
         return Guarded(app, port, self.secret)
+
+
+def serve_board(
+    runs: Sequence[Path], files: Sequence[AgentLike], agents: Iterable[str], port: int, open_browser: bool
+) -> None:
+    """Serve the board with runs, by default those in `HOME`, heuristics of files, and agents by their specs.
+
+    Raises:
+        ValueError: there is no such run, heuristic or agent, or the port is taken.
+    """
+    from knights_isolation.experiments.plan.catalogue import user_heuristics
+
+    checked, own = tuple(map(check_run, runs)), user_heuristics([reference_of(file) for file in files])
+    shelf = Resources(checked, own, {agent.name: agent for agent in map(parse_agent, agents)}, None if runs else HOME)
+    serve(shelf, port, "Board", "/board", open_browser)
+
+
+def serve_lab(home: Path | None, port: int, open_browser: bool) -> None:
+    """Serve the lab with the runs in a folder, by default `HOME`.
+
+    Raises:
+        ValueError: there is no such folder, or the port is taken.
+    """
+    if home and not home.is_dir():
+        raise ValueError(f"{home}: no such directory")
+    serve(Resources(home=home or HOME), port, "Lab", "/", open_browser)
+
+
+def serve_run(run: Path, port: int, open_browser: bool) -> None:
+    """Serve the page of a run.
+
+    Raises:
+        ValueError: there is no such run, or the port is taken.
+    """
+    path = load_run(run).path
+    serve(Resources((path,)), port, "Live page", page_of_run(path), open_browser)
 
 
 def serve(shelf: Resources, port: int, name: str, path: str, open_browser: bool) -> None:
