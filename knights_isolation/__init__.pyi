@@ -2,8 +2,6 @@ from knights_isolation import experiments as experiments
 from knights_isolation import heuristics as heuristics
 from knights_isolation import isolation as isolation
 from knights_isolation import reports as reports
-from knights_isolation.commands.engines import check_engine as check_engine
-from knights_isolation.commands.engines import engine as engine
 from knights_isolation.commands.games import board as board
 from knights_isolation.commands.games import export as export
 from knights_isolation.commands.games import games as games
@@ -45,9 +43,11 @@ from knights_isolation.commands.studies import sweep as sweep
 from knights_isolation.commands.studies import tune as tune
 from knights_isolation.commands.system import bench as bench
 from knights_isolation.commands.system import cache as cache
+from knights_isolation.commands.system import check_engine as check_engine
 from knights_isolation.commands.system import cluster_join as cluster_join
 from knights_isolation.commands.system import cluster_start as cluster_start
 from knights_isolation.commands.system import completion as completion
+from knights_isolation.commands.system import engine as engine
 from knights_isolation.commands.system import perft as perft
 from knights_isolation.commands.tournaments import Settings as Settings
 from knights_isolation.commands.tournaments import ci as ci

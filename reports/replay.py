@@ -18,6 +18,7 @@ from knights_isolation.experiments.exact import labels
 from knights_isolation.experiments.exchange.game_files import load_game
 from knights_isolation.experiments.exchange.queries import Kind, find_games, read_game, with_mistakes
 from knights_isolation.experiments.plan.agent_facts import read_facts
+from knights_isolation.experiments.record.run_directory import missing_sentence
 from knights_isolation.isolation.boards.drawing import format_value, standing, to_svg, to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
@@ -26,11 +27,12 @@ from knights_isolation.isolation.rules.geometry import format_size
 from knights_isolation.isolation.rules.notation import cell_name, format_moves
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.suggestions import advice, command
+from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 
-from .answers import Result
+from .answers import Result, RunLike, run_path
 from .pages.templates import page_with_script
 from .text.cell_values import HeuristicValue, Identifier, Milliseconds
-from .text.rendering import Section, render_rows, terminal_width, without_room, wrapped
+from .text.rendering import Section, render_rows, speaks_ascii_only, terminal_width, without_room, wrapped
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -225,7 +227,7 @@ def json_score(score: float) -> float | str | None:
     return None if isnan(score) else "win" if score > 0 else "loss"
 
 
-def find_replay(source: Any, game_id: int | None, size: str, moves: str, run_path: Callable[[Any], Path]) -> Replay:
+def find_replay(source: Any, game_id: int | None, size: str, moves: str) -> Replay:
     """Find a game.
 
     Args:
@@ -234,7 +236,6 @@ def find_replay(source: Any, game_id: int | None, size: str, moves: str, run_pat
         game_id: which game of the run, by default the latest one.
         size: the board of `moves` and of cells.
         moves: the moves of the game, if nothing else is given.
-        run_path: returns the directory of a run, of None that of the latest one.
 
     Raises:
         ValueError: there is no such game, or a move is illegal.
@@ -366,21 +367,23 @@ def replayed(
     rows, end = tuple(ply_rows(game)), describe_end(game)
     written = [f"Wrote {file}" for file in (gif, html) if file]
     text = "\n".join(written or [render_rows(rows, "table", game.title), end])
-    step = None if written else partial(step_through, game, ascii_only)
+    step = None if written else partial(step_through, game, ascii_only or speaks_ascii_only())
     section = Section("plies", game.title, rows, (end,))
     return Result(game, (section,), card=partial(replay_frame, game), text=text, step=step)
 
 
-def games_found(run: Path, kind: Kind, where: str, limit: int | None) -> Result[DataFrame]:
+def games_found(run: RunLike | None, kind: Kind, where: str, limit: int | None) -> Result[DataFrame]:
     """Return the games of a kind that meet a condition, of which at most `limit` are shown; see `find_games`."""
-    found = find_games(run, kind, where)
-    rows = with_mistakes(run, found[:limit], ("game_id", "agent_1", "agent_2", "won_by", "plies", "reason", "detail"))
+    path, limit = run_path(run), limit or (20 if COMMAND.get() else None)
+    found = find_games(path, kind, where)
+    rows = with_mistakes(path, found[:limit], ("game_id", "agent_1", "agent_2", "won_by", "plies", "reason", "detail"))
     shown = tuple({**row, "game_id": Identifier(row["game_id"])} for row in rows)
     title = f"{len(rows):,} of {len(found):,} games." if len(found) else "No matching games."
     apart = ["detail"] if kind == "forfeits" and "detail" in without_room(shown) else []
     lines = [*(f"Game {row['game_id']}: {row['detail']}" for row in shown if apart), title]
     if rows and "mistakes" not in rows[0]:
-        lines.append(f"To see mistakes in won games, run {command('perfect', 'label', run)}.")
+        lines.append(f"To see mistakes in won games, run {command('perfect', 'label', path)}.")
+    tell(wrapped(missing_sentence(path), terminal_width()))
     visible = [{key: row[key] for key in row if key not in apart} for row in shown]
     text = f"{render_rows(visible, 'table', keep=('won_by',))}\n" + wrapped("\n".join(lines), terminal_width())
     return Result(found, (Section("games", title, shown, keep=("won_by",)),), text=text)
@@ -394,4 +397,6 @@ def position_shown(board: Board, ascii_only: bool, svg: str | Path | None, png: 
         from .pages.board_images import write_png
 
         write_png(Path(png), board)
-    return "\n".join(f"Wrote {path}" for path in (svg, png) if path) or to_text(board, ascii_only)
+    return "\n".join(f"Wrote {path}" for path in (svg, png) if path) or to_text(
+        board, ascii_only or speaks_ascii_only()
+    )

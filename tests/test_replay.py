@@ -3,7 +3,6 @@ import json
 import math
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from played_games import NAMES, random_record, write_run
@@ -187,15 +186,16 @@ def test_the_end_says_who_won_and_why(game, end):
     assert describe_end(game) == end
 
 
-def test_a_game_is_found_by_run_and_number_by_file_or_by_moves(run, tmp_path):
+def test_a_game_is_found_by_run_and_number_by_file_or_by_moves(run, tmp_path, monkeypatch):
     save_game(tmp_path / "game.json", random_record(7))
     moves = tuple(read_game(run, 3)["moves"])
-    assert find_replay(str(run), 3, "7x7", "", Path).moves == moves
-    assert find_replay("3", None, "7x7", "", lambda latest: latest or run).moves == moves
-    assert find_replay(str(tmp_path / "game.json"), None, "7x7", "", Path).moves == random_record(7).moves
-    assert find_replay([24, 14], None, "7x7", "", Path).moves == (24, 14)
-    assert find_replay(random_record(7), None, "7x7", "", Path).moves == random_record(7).moves
-    typed = [find_replay(None, None, "7x7", moves, Path).moves for moves in ("d3,a2", "24 14")]
+    assert find_replay(str(run), 3, "7x7", "").moves == moves
+    monkeypatch.setattr("knights_isolation.reports.replay.run_path", lambda latest: latest or run)
+    assert find_replay("3", None, "7x7", "").moves == moves
+    assert find_replay(str(tmp_path / "game.json"), None, "7x7", "").moves == random_record(7).moves
+    assert find_replay([24, 14], None, "7x7", "").moves == (24, 14)
+    assert find_replay(random_record(7), None, "7x7", "").moves == random_record(7).moves
+    typed = [find_replay(None, None, "7x7", moves).moves for moves in ("d3,a2", "24 14")]
     assert typed == [(24, 14), (24, 14)]
 
 
@@ -214,7 +214,7 @@ def test_a_game_is_found_by_run_and_number_by_file_or_by_moves(run, tmp_path):
 )
 def test_a_game_that_cannot_be_found_is_refused(run, source, game_id, moves, complaint):
     with pytest.raises(ValueError, match=re.escape(complaint)):
-        find_replay(str(run) if source == "RUN" else source, game_id, "7x7", moves, Path)
+        find_replay(str(run) if source == "RUN" else source, game_id, "7x7", moves)
 
 
 # In the terminal

@@ -33,6 +33,7 @@ from knights_isolation.isolation.rules.geometry import format_size, parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
 from knights_isolation.isolation.suggestions import command, file_meant
 
+from ..agent_like import AgentLike
 from ..plan.agent_facts import IMPORTED
 from ..plan.config import load_config
 from ..plan.openings import colour_roles, opening_ids, orbit_ids, padded
@@ -370,9 +371,9 @@ def row_of(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -
 
 
 def play_in_terminal(
-    opponent: str, side: str, size: str, saved: str | Path | None, run: str | Path | None, ascii_only: bool
+    opponent: AgentLike, side: str, size: str, saved: str | Path | None, run: str | Path | None, ascii_only: bool
 ) -> str:
-    """Play as `side`, first or second, against the agent of a spec, from the beginning or on from a `saved` game.
+    """Play as `side`, first or second, against an agent, from the beginning or on from a `saved` game.
 
     A finished game is added to the log `run`, if there is one, and the answer says how to replay it.
     """

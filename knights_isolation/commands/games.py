@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
 from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.reports.answers import Result
-from knights_isolation.reports.text.rendering import Section, speaks_ascii_only, terminal_width, wrapped
+from knights_isolation.reports.text.rendering import Section, speaks_ascii_only
 
-from ..inputs import Agent, AnyHeuristic, NoOpen, Output, Port, Run, Size, agent_spec, position_of, run_path, run_paths
+from ..inputs import Agent, AnyHeuristic, NoOpen, Output, Port, Run, RunLike, Size, position_of, run_path, run_paths
 from ..parameters import About, command
-from ..surface import COMMAND, tell
+from ..surface import COMMAND
 from .results import results
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from knights_isolation.experiments.statistics.run_results import RunResults
     from knights_isolation.isolation.games.match import GameRecord
     from knights_isolation.reports.replay import Replay
-
-    from ..inputs import RunLike
 
 GameLike: TypeAlias = "RunLike | GameRecord | Sequence[int]"
 Moves = Annotated[str, About(help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column).")]
@@ -55,13 +53,9 @@ def games(
         isolation games --show upsets
         isolation games runs/first --where "won_by == 'Random' and plies > 30"
     """
-    from knights_isolation.experiments.record.run_directory import missing_sentence
     from knights_isolation.reports.replay import games_found
 
-    path = run_path(run)
-    found = games_found(path, kind, where, limit or (20 if COMMAND.get() else None))
-    tell(wrapped(missing_sentence(path), terminal_width()))
-    return found
+    return games_found(run, kind, where, limit)
 
 
 @command("rows")
@@ -94,7 +88,7 @@ def replay(
     """
     from knights_isolation.reports.replay import find_replay, replayed
 
-    return replayed(find_replay(source, game_id, size, moves, run_path), ascii or speaks_ascii_only(), gif, pace, html)
+    return replayed(find_replay(source, game_id, size, moves), ascii, gif, pace, html)
 
 
 @command()
@@ -122,7 +116,7 @@ def show(
     from knights_isolation.reports.replay import position_shown
 
     board = position_of(size, moves, None if fen == _ITS_FEN else fen)
-    return board.fen if fen == _ITS_FEN else position_shown(board, ascii or speaks_ascii_only(), svg, png)
+    return board.fen if fen == _ITS_FEN else position_shown(board, ascii, svg, png)
 
 
 @command()
@@ -141,7 +135,7 @@ def board(
     """
     from knights_isolation.reports.lab.server import serve_board
 
-    serve_board(run_paths(runs) if runs else [], file, map(agent_spec, agent), port, not no_open)
+    serve_board(runs, file, agent, port, not no_open)
 
 
 @command()
@@ -174,7 +168,7 @@ def watch(run: Run | None = None, *, port: Port = 0, no_open: NoOpen = False) ->
     """
     from knights_isolation.reports.lab.server import serve_run
 
-    serve_run(run_path(run), port, not no_open)
+    serve_run(run, port, not no_open)
 
 
 @command()
@@ -200,7 +194,7 @@ def play(
     """
     from knights_isolation.experiments.exchange.game_files import play_in_terminal
 
-    return play_in_terminal(agent_spec(against), side, board, saved, log, ascii or speaks_ascii_only())
+    return play_in_terminal(against, side, board, saved, log, ascii or speaks_ascii_only())
 
 
 @command("rows")

@@ -8,7 +8,7 @@ import socket
 import threading
 import webbrowser
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import cell_name
 
+from ..answers import RunLike, run_path, run_paths
 from ..board.board_api import STATIC as BOARD_STATIC
 from ..board.board_api import BoardApi
 from ..board.board_processes import ROOM, Processes, ServerLimits
@@ -132,38 +133,27 @@ class LabServer(uvicorn.Server):
 
 
 def serve_board(
-    runs: Sequence[Path], files: Sequence[AgentLike], agents: Iterable[str], port: int, open_browser: bool
+    runs: Sequence[RunLike], files: Sequence[AgentLike], agents: Sequence[AgentLike], port: int, open_browser: bool
 ) -> None:
-    """Serve the board with runs, by default those in `HOME`, heuristics of files, and agents by their specs.
-
-    Raises:
-        ValueError: there is no such run, heuristic or agent, or the port is taken.
-    """
+    """Serve the board with runs, by default those in `HOME`, heuristics of files, and agents."""
     from knights_isolation.experiments.plan.catalogue import user_heuristics
 
-    checked, own = tuple(map(check_run, runs)), user_heuristics([reference_of(file) for file in files])
-    shelf = Resources(checked, own, {agent.name: agent for agent in map(parse_agent, agents)}, None if runs else HOME)
-    serve(shelf, port, "Board", "/board", open_browser)
+    paths = tuple(map(check_run, run_paths(runs))) if runs else ()
+    own = user_heuristics([reference_of(file) for file in files])
+    named = {agent.name: agent for agent in map(parse_agent, agents)}
+    serve(Resources(paths, own, named, None if runs else HOME), port, "Board", "/board", open_browser)
 
 
 def serve_lab(home: Path | None, port: int, open_browser: bool) -> None:
-    """Serve the lab with the runs in a folder, by default `HOME`.
-
-    Raises:
-        ValueError: there is no such folder, or the port is taken.
-    """
+    """Serve the lab with the runs in a folder, by default `HOME`."""
     if home and not home.is_dir():
         raise ValueError(f"{home}: no such directory")
     serve(Resources(home=home or HOME), port, "Lab", "/", open_browser)
 
 
-def serve_run(run: Path, port: int, open_browser: bool) -> None:
-    """Serve the page of a run.
-
-    Raises:
-        ValueError: there is no such run, or the port is taken.
-    """
-    path = load_run(run).path
+def serve_run(run: RunLike | None, port: int, open_browser: bool) -> None:
+    """Serve the page of a run, by default the latest one."""
+    path = load_run(run_path(run)).path
     serve(Resources((path,)), port, "Live page", page_of_run(path), open_browser)
 
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 
 from knights_isolation.isolation.checks.engine_checks import EngineCheckResult, check_engine
 from knights_isolation.isolation.engines.program import Program
+from knights_isolation.isolation.usercode.output_capture import tell
 
 from ..answers import Result
 from ..text.rendering import Section
 
 
-def checked_engine(program: Program, show: Callable[[str], None]) -> Result[list[EngineCheckResult]]:
-    """Take an engine through all steps, and `show` each when it is done.
-
-    Raises:
-        ValueError: there is no such program.
-    """
+def checked_engine(program: Program) -> Result[list[EngineCheckResult]]:
+    """Take an engine through all steps, and tell each when it is done."""
     steps = []
     for step in check_engine(program):
         steps.append(step)
-        show(_described(step))
+        tell(_described(step))
     failed = [step for step in steps if not step.passed]
     text = f"{len(steps) - len(failed)} of {len(steps)} steps passed."
     is_usable = not any(step.is_needed for step in failed)
