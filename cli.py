@@ -2,10 +2,7 @@
 
 from knights_isolation.command_line import run
 
-__all__ = ["READING", "Commands", "main", "run"]
-
 if __name__ == "__main__":
     run()
 else:
-    from knights_isolation.command_line.main import Commands, main
-    from knights_isolation.registry import READING
+    from knights_isolation.command_line.main import main as main

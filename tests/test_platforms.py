@@ -10,7 +10,8 @@ from every_command import NAMED
 from invented_runs import Invented
 from played_games import write_run
 
-from cli import READING, main
+from cli import main
+from knights_isolation.registry import READING
 
 HERE = Path(__file__).parent
 READERS = ["results run", "ratings run", "report run --out report.html", "runs .", "plan --effect 10",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from knights_isolation.reports.answers import Result
 from knights_isolation.reports.text.rendering import (
     FORMATS,
     Format,
-    Section,
     render_rows,
     render_sections,
     terminal_width,
@@ -149,24 +148,28 @@ def _code_of(command: Command, values: dict[str, Any]) -> str:
 
 def _show(result: Any, views: dict[str, Any], has_tables: bool) -> None:
     """Print what a command has found, and write the files that were asked for; exit with 1 if its checks fail."""
-    if isinstance(result, Path):
-        result = f"Wrote {result}"
-    if isinstance(result, str) and result:
-        click.echo(result)
+    if isinstance(result, str | Path) and result != "":
+        click.echo(f"Wrote {result}" if isinstance(result, Path) else result)
     if not isinstance(result, Result):
         return
     output: Format = "json" if "json" in views else views.get("rows", "table")
-    only = views.get("tables")
-    is_plain = output == "table" and only is None
+    is_plain = output == "table" and "tables" not in views
     if is_plain:
         _show_first(result, "full" in views, has_tables)
     elif not has_tables and len(result.sections) == 1:
         click.echo(render_rows(result.sections[0].rows, output))
     else:
-        _print_sections(result.sections[1 if result.more else 0 :], output, only, has_tables)
+        sections = result.sections[1 if result.more else 0 :]
+        click.echo(render_sections(sections, output, views.get("tables")))
+        if output == "csv" and sections[0].caveat:
+            click.echo(sections[0].caveat, err=True)
+        if output == "csv" and len(sections) > 1 and "tables" not in views:
+            more = f"--table {'|'.join(other.key for other in sections[1:])}" if has_tables else "--format json"
+            click.echo(f"CSV is one table, {sections[0].key}. Others: {more}.", err=True)
     if result.closing:
         click.echo(result.closing, err=not is_plain)
-    _write_files(result, views)
+    for written in (*result.written, *_written(result, views)):
+        click.echo(f"Wrote {written}", err=True)
     if result.stopped:
         raise Stopped(result.stopped)
     if not result.passes:
@@ -189,27 +192,14 @@ def _show_first(result: Result[Any], is_full: bool, has_tables: bool) -> None:
             click.echo(render_rows(section.rows, "table", keep=section.keep))
 
 
-def _print_sections(sections: Sequence[Section], output: Format, only: str | None, has_tables: bool) -> None:
-    """Print tables with their notes; CSV is one table, and the rest is named on stderr."""
-    click.echo(render_sections(sections, output, only))
-    if output == "csv":
-        others = [section.key for section in sections[1:]] if only is None else []
-        more = f"--table {'|'.join(others)}" if has_tables else "--format json"
-        rest = f"CSV is one table, {sections[0].key}. Others: {more}." if others else ""
-        for sentence in filter(None, [sections[0].caveat, rest]):
-            click.echo(sentence, err=True)
-
-
-def _write_files(result: Result[Any], views: dict[str, Any]) -> None:
-    written = list(result.written)
+def _written(result: Result[Any], views: dict[str, Any]) -> Iterator[Path]:
+    """Write the plot and the page that were asked for."""
     if "plot" in views:
         from knights_isolation.reports.plots.style import save
 
-        written.append(save(result.plot(), Path(views["plot"])))
+        yield save(result.plot(), Path(views["plot"]))
     if "html" in views:
         if result.page is None:
             raise ValueError("--html: there is no page of this")
         write_text(Path(views["html"]), result.page(TYPED.get()))
-        written.append(Path(views["html"]))
-    for each in written:
-        click.echo(f"Wrote {each}", err=True)
+        yield Path(views["html"])
