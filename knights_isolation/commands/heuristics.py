@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -13,7 +12,7 @@ from knights_isolation.reports.answers import Result
 
 from ..inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Rival, Seed, agent_spec
 from ..parameters import About, command
-from ..surface import COMMAND, TYPED, captured, counting, play_kept_run, tell
+from ..surface import captured, counting
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.analyse_file import Analysis
@@ -51,8 +50,7 @@ def try_(
     """
     from knights_isolation.reports.analysis.quick_trial import trials_answer
 
-    reference, against = reference_of(heuristic), agent_spec(baseline) if baseline else None
-    return trials_answer(reference, against, limit, partial(captured, reference), tell)
+    return trials_answer(reference_of(heuristic), agent_spec(baseline) if baseline else None, limit)
 
 
 @command("html", "plot")
@@ -91,16 +89,11 @@ def analyse(
             raise ValueError("--quick plays no gauntlet: leave out --opponent, --pairs, --markdown and --html")
         return cast("Result[Analysis]", try_(heuristic, baseline=baseline, limit=limit))
     from knights_isolation.experiments.analysis.analyse_file import TrialConditions
-    from knights_isolation.experiments.analysis.file_contents import read_file
     from knights_isolation.reports.analysis.analysis_page import analysis_answer
 
-    reference, against = reference_of(heuristic), agent_spec(baseline) if baseline else None
-    with captured(reference):
-        contents = read_file(reference, board)
-    rivals = tuple(map(agent_spec, opponents))
-    question = TrialConditions(against, rivals, limit or TrialConditions.limit, contents.size, pairs, seed)
-    guard, typed = partial(captured, reference), TYPED.get() if COMMAND.get() else ""
-    return analysis_answer(contents, question, play_kept_run, jobs, tell, guard, markdown, typed)
+    against, rivals = agent_spec(baseline) if baseline else None, tuple(map(agent_spec, opponents))
+    question = TrialConditions(against, rivals, limit or TrialConditions.limit, pairs=pairs, seed=seed)
+    return analysis_answer(reference_of(heuristic), board, question, jobs, markdown)
 
 
 @command("rows")
@@ -116,8 +109,7 @@ def evaluate_position(position: Position, *, file: Sequence[HeuristicFile] = ())
     """
     from knights_isolation.reports.analysis.file_answers import values_answer
 
-    references = list(map(reference_of, file))
-    return values_answer(position, references, partial(captured, ", ".join(references)), tell)
+    return values_answer(position, list(map(reference_of, file)))
 
 
 @command("rows")

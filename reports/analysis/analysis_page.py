@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
@@ -13,15 +12,13 @@ from typing import Any
 
 from knights_isolation.experiments.analysis.analyse_file import (
     Analysis,
-    Guard,
     PlayerResult,
     RunKind,
     TrialConditions,
     analyse,
 )
-from knights_isolation.experiments.analysis.file_contents import FileContents
+from knights_isolation.experiments.analysis.file_contents import read_file
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
-from knights_isolation.experiments.play.runner import Play
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.planning import pairs_to_decide
 from knights_isolation.experiments.suite.screening import Mistake
@@ -32,6 +29,7 @@ from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.isolation.rules.parameters import ParameterError, parameters_of
 from knights_isolation.isolation.suggestions import command
+from knights_isolation.isolation.usercode.output_capture import TYPED, captured, tell
 
 from ..answers import Result, drawn
 from ..charts.chart import RowChart
@@ -42,43 +40,44 @@ from ..tables.compare import p_value_of
 from ..text.cell_values import Points, Range, Ratio, Share, estimate_of, pluralise
 from ..text.rendering import Section, is_terminal, render_sections, terminal_width, wrapped
 from ..text.wording import duel_words, evidence_sentences, two_digits
+from ..watch.run_progress import play_kept_run
 from .quick_trial import skipped_sentence, suspicions
 
 _COURSE_LIMIT = 150e6  # time per move of the course, in nanoseconds
 
 
 def analysis_answer(
-    contents: FileContents,
-    question: TrialConditions,
-    play: Play,
-    jobs: int,
-    show: Callable[[str], None],
-    guard: Guard,
-    markdown: str | Path | None,
-    command: str,
+    reference: str, size: str | None, question: TrialConditions, jobs: int, markdown: str | Path | None
 ) -> Result[Analysis]:
-    """Analyse a file; of the analyses, which grow, return the last.
+    """Analyse FILE, or the function of FILE:FUNCTION, on a board; by default of the size that the file is made for.
 
-    With a `command`, which was typed, the page is kept in the runs, and the last analysis is printed if the next one is
-    interrupted. The others are as for `analyse_file.analyse`, and a file for `write_markdown`.
+    Of the analyses, which grow, the last is returned. On the command line, the page is kept in the runs, and the last
+    analysis is printed if the next one is interrupted. `markdown` is a file for `write_markdown`.
+
+    Raises:
+        ValueError: the file cannot be read.
     """
+    with captured(reference):
+        contents = read_file(reference, size)
+    question, typed = replace(question, size=contents.size), TYPED.get()
     done: list[Analysis] = []
     try:
-        done.extend(analyse(contents, question, play, jobs, lambda what: show(f"… {what}"), guard))
+        guard = partial(captured, reference)
+        done.extend(analyse(contents, question, play_kept_run, jobs, lambda what: tell(f"… {what}"), guard))
     except BaseException:
-        if done and command:
+        if done and typed:
             print(analysis_text(done[-1]))
         raise
     analysis = done[-1]
-    if command:
-        keep_page(analysis, command)
+    if typed:
+        keep_page(analysis, typed)
     return Result(
         analysis,
         (verdict_table(analysis), cost_table(analysis), opponents_table(analysis)),
         partial(drawn, next(iter(forests(analysis)), None)),
         text=analysis_text(analysis),
         page=partial(page_text, analysis),
-        written=tuple(write_markdown(analysis, Path(markdown), command)) if markdown else (),
+        written=tuple(write_markdown(analysis, Path(markdown), typed)) if markdown else (),
         passes=all(trial.is_sound for trial in analysis.trials.values()),
     )
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from knights_isolation.experiments.analysis.analyse_file import Guard
 from knights_isolation.experiments.plan.catalogue import (
     CatalogueEntry,
     evaluate,
@@ -18,17 +17,16 @@ from knights_isolation.experiments.plan.catalogue import (
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.usercode.output_capture import captured, tell
 
 from ..answers import Result
 from ..text.cell_values import HeuristicValue
 from ..text.rendering import Section, render_rows, terminal_width, wrapped
 
 
-def values_answer(
-    position: Board, references: Sequence[str], guard: Guard, tell: Callable[[str], None]
-) -> Result[list[dict[str, object]]]:
+def values_answer(position: Board, references: Sequence[str]) -> Result[list[dict[str, object]]]:
     """Evaluate a position with all heuristics, and with those of some files, whose failures are told."""
-    with guard():
+    with captured(", ".join(references)):
         own = user_heuristics(references)
         rows = evaluate(registered() | own, position)
     shown = tuple(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT, Guard, try_functions
+from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT, try_functions
 from knights_isolation.experiments.analysis.commit_check import Checked, Terms, check_file
 from knights_isolation.experiments.analysis.file_contents import FileContents, read_file
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
@@ -20,7 +20,7 @@ from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.git_revisions import revision_named
 from knights_isolation.isolation.loading.load_user_code import load_warnings
 from knights_isolation.isolation.suggestions import command
-from knights_isolation.isolation.usercode.output_capture import captured
+from knights_isolation.isolation.usercode.output_capture import captured, tell
 
 from ..answers import Result
 from ..studies.screening import verdict
@@ -42,23 +42,19 @@ from ..watch.run_progress import play_kept_run
 _INDENT = "  "
 
 
-def trials_answer(
-    reference: str, baseline: str | None, limit: str | None, guard: Guard, show: Callable[[str], None]
-) -> Result[dict[str, Trial]]:
+def trials_answer(reference: str, baseline: str | None, limit: str | None) -> Result[dict[str, Trial]]:
     """Try the heuristics of FILE, or the one of FILE:FUNCTION, and note the tries.
-
-    `guard` is the context in which user code runs; `show` is called with messages of progress.
 
     Raises:
         ValueError: the file cannot be read or has no heuristic.
     """
     limit = limit or QUICK_LIMIT
-    with guard():
+    with captured(reference):
         contents = read_file(reference)
         if not contents.functions:
             only_heuristic(contents.path)  # raises an error that lists the file's contents
         in_python = len(contents.functions) == 1
-        trials = try_functions(contents, baseline, limit, in_python=in_python, show=lambda what: show(f"… {what}"))
+        trials = try_functions(contents, baseline, limit, in_python=in_python, show=lambda what: tell(f"… {what}"))
         text = _text(contents, trials)
     screened = {f"ID:{contents.path}:{name}@{limit}": trial.screening for name, trial in trials.items()}
     if asked := {spec: screening for spec, screening in screened.items() if screening}:
