@@ -18,7 +18,7 @@ import numpy as np
 
 from knights_isolation.isolation.rules.parameters import Parameter
 
-from ..roster import complete, parse_limit
+from ..roster import AgentLike, complete, parse_limit, spec_of
 from ..statistics.proportions import Interval
 from . import spsa_tuning
 from .parameter_space import Space, Vector
@@ -92,7 +92,7 @@ def check_optuna() -> str:
 
 
 def tuning_task(
-    agent: str, opponent: str | None, limit: str, games: int, seed: int, sampler: Sampler = "spsa", **asked: Any
+    agent: str, opponent: AgentLike | None, limit: str, games: int, seed: int, sampler: Sampler = "spsa", **asked: Any
 ) -> TuningTask:
     """Return the task of tuning a spec's parameters by about so many games; `asked` are further fields of it.
 
@@ -102,7 +102,7 @@ def tuning_task(
     if sampler == "optuna":
         check_optuna()
     bound, plan_games = parse_limit(limit), sampling_plan if sampler == "optuna" else plan_of
-    subject, other = subject_of(agent, bound), complete(opponent_of(opponent), bound) if opponent else None
+    subject, other = subject_of(agent, bound), complete(opponent_of(spec_of(opponent)), bound) if opponent else None
     plan = plan_games(games // 2 if other else games, seed)
     return TuningTask(subject, other, plan=plan, sampler=sampler, **asked)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation, EvaluationTask
+from knights_isolation.experiments.roster import spec_of
+from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 from knights_isolation.reports.answers import Result
 
 from .. import inputs
-from ..inputs import AgentLike, agent_spec
+from ..inputs import AgentLike
 from ..parameters import About, command
-from ..surface import COMMAND, captured, counting, keeping, nested, play_kept_run, tell
 from .tournaments import match
 
 if TYPE_CHECKING:
@@ -60,15 +60,10 @@ def screen(
         isolation screen ID:my_heuristic.py:score
         isolation screen 'ID:*' --limit nodes=300
     """
-    from knights_isolation.experiments.analysis.file_contents import agents_named
-    from knights_isolation.experiments.suite.screening import screen_agents
     from knights_isolation.reports.studies.screening import screen_result
 
-    named = [baseline, *(each for agent in agents for each in agents_named(agent))]
-    ask = partial(screen_agents, repeats=repeats, equal_cost=equal_cost, jobs=jobs, cluster=cluster)
-    with counting("agents") as show:
-        found = ask(list(map(agent_spec, named)), suite, limit, split=split, sample=sample, seed=seed, show=show)
-    return screen_result(found)
+    settings = {"split": split, "sample": sample, "repeats": repeats, "seed": seed, "equal_cost": equal_cost}
+    return screen_result(agents, baseline, suite, limit, jobs=jobs, cluster=cluster, **settings)
 
 
 @command()
@@ -100,16 +95,12 @@ def suite_build(
         isolation suite build --board 6x6
         isolation screen ID:territory --suite suite_6x6.parquet
     """
-    from knights_isolation.experiments.suite.build_suite import build_suite, recipe_of
-    from knights_isolation.reports.studies.screening import built_sentence
+    from knights_isolation.experiments.suite.build_suite import recipe_of
+    from knights_isolation.reports.studies.screening import build_result
 
-    path = Path(out or f"suite_{board}.parquet")
-    specs = tuple(map(agent_spec, field))
+    specs = tuple(map(spec_of, field))
     recipe = recipe_of(board, first_ply, last_ply, specs, seed=seed, openings=openings, limit=nodes)
-    with counting("openings", "what was found", path) as show:
-        built = build_suite(recipe, path, jobs=jobs, cluster=cluster, show=show)
-    tell(built_sentence(built, path))
-    return path
+    return build_result(Path(out or f"suite_{board}.parquet"), recipe, jobs=jobs, cluster=cluster)
 
 
 def evaluate(
@@ -153,7 +144,7 @@ def evaluate_all(
     """
     from knights_isolation.reports.studies.research import evaluations_result
 
-    evaluated = evaluations_result(candidates, EvaluationTask(budget, agent_spec(baseline), board), reveal, jobs)
+    evaluated = evaluations_result(candidates, EvaluationTask(budget, spec_of(baseline), board), reveal, jobs)
     return cast("list[Evaluation]", evaluated) if COMMAND.get() else evaluated.value  # what Python gets
 
 
@@ -181,8 +172,7 @@ def features(
     """
     from knights_isolation.reports.studies.tuning import features_result
 
-    with captured(", ".join(name for name in map(str, names) if ".py" in name)), counting("features") as show:
-        return features_result(names, at, guide, suite, most, show)
+    return features_result(names, at, guide, suite, most)
 
 
 @command("tables", "plot", tables=("parameters", "profiles", "screen"))
@@ -208,12 +198,9 @@ def fit(
         isolation fit my_heuristic.py
         isolation fit my_heuristic.py:score --patch score.patch
     """
-    from knights_isolation.reports.studies.tuning import fit_result, patched
+    from knights_isolation.reports.studies.tuning import fit_result
 
-    with captured(str(heuristic)):
-        result = fit_result(heuristic, at, limit, suite=suite, wanted=parameters, seed=seed, is_patched=bool(patch))
-    tell(patched(result.value, patch))
-    return result
+    return fit_result(heuristic, at, limit, suite, parameters, seed, patch)
 
 
 @command("tables", "plot", tables=("parameters", "judged"))
@@ -252,16 +239,11 @@ def tune(
         isolation tune ID:my_heuristic.py:score --sampler optuna --out tuning.parquet
     """
     from knights_isolation.experiments.learn.optuna_tuning import tuning_task
-    from knights_isolation.reports.studies.tuning import patched, tune_result
+    from knights_isolation.reports.studies.tuning import tune_result
 
-    spec, other = agent_spec(agent), agent_spec(opponent) if opponent else None
-    task = tuning_task(spec, other, limit, games, seed, sampler, wanted=tuple(parameters), size=board, plies=plies)
-    play = partial(play_kept_run, command="tune")
-    run = partial(tune_result, jobs=jobs, cluster=cluster, equal_cost=equal_cost, is_patched=bool(patch))
-    with keeping("what was played" if out else "", Path(out or "")):
-        result = run(spec, limit, task, pairs, Path(out) if out else None, play, partial(captured, spec))
-    tell(patched(result.value, patch))
-    return result
+    spec, wanted = spec_of(agent), tuple(parameters)
+    task = tuning_task(spec, opponent, limit, games, seed, sampler, wanted=wanted, size=board, plies=plies)
+    return tune_result(spec, limit, task, pairs, out, patch, equal_cost, jobs=jobs, cluster=cluster)
 
 
 @command("tables", "plot")
@@ -294,11 +276,8 @@ def sweep(
     """
     from knights_isolation.reports.studies.tuning import sweep_result
 
-    spec, other = agent_spec(agent), agent_spec(opponent) if opponent else None
-    run = partial(sweep_result, pairs=pairs, equal_cost=equal_cost, size=board, plies=plies, seed=seed)
-    run = partial(run, jobs=jobs, cluster=cluster, out=Path(out) if out else None)
-    with keeping("what was played" if out else "", Path(out or "")):
-        return run(spec, over, other, limit, partial(play_kept_run, command="sweep"), partial(captured, spec))
+    settings = {"pairs": pairs, "equal_cost": equal_cost, "size": board, "plies": plies, "seed": seed}
+    return sweep_result(agent, over, opponent, limit, out, jobs=jobs, cluster=cluster, **settings)
 
 
 @command("tables")
@@ -326,9 +305,7 @@ def research(
     """
     from knights_isolation.reports.studies.research import research_result
 
-    with keeping("what was played is in runs/"), captured(str(heuristic)), nested():
-        play = partial(play_kept_run, command="tune")
-        return research_result(heuristic, agent_spec(against), games, pairs, seed, jobs, play, match)
+    return research_result(heuristic, against, games, pairs, seed, jobs, match)
 
 
 @command("tables", "plot")
@@ -361,7 +338,7 @@ def discover(
         isolation discover --minutes 5 --seed 1
         isolation discover --minutes 2 --board 6x6 --against ID:territory
     """
+    from knights_isolation.experiments.discovery.campaign import SearchTask
     from knights_isolation.reports.studies.discovery import discovery_result
 
-    with keeping("what was searched is in the journal"), nested():
-        return discovery_result(minutes, seed, board, agent_spec(against), out, pairs, jobs, show, match)
+    return discovery_result(SearchTask(board, seed), against, minutes, out, pairs, jobs, show, match)

@@ -12,12 +12,14 @@ from knights_isolation.experiments.discovery import finals
 from knights_isolation.experiments.discovery.campaign import CLIMBS, EDGES, Campaign, SearchTask, run_campaign
 from knights_isolation.experiments.discovery.finals import CEILING, Finalist, Headroom, Strength
 from knights_isolation.experiments.discovery.programs import NODES, REFERENCE
+from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.run_directory import HOME
+from knights_isolation.experiments.roster import AgentLike, spec_of
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval, agree
 from knights_isolation.experiments.statistics.step_down import holm
-from knights_isolation.experiments.suite.screening import screen_agents
 from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.isolation.usercode.output_capture import called_as
 
 from ..answers import Result, drawn
 from ..charts.chart import Panel, Plot, RowChart, Series, fit_axis
@@ -83,7 +85,7 @@ class Discovery:
 
 
 def discovery_result(
-    minutes: float, seed: int, size: str, opponent: str, out: str | Path | None, pairs: int, jobs: int,
+    task: SearchTask, against: AgentLike, minutes: float, out: str | Path | None, pairs: int, jobs: int,
     show: Callable[[str], None], match: Match,
 ) -> Result[Discovery]:  # fmt: skip
     """Search for so many processor minutes, or go on, let the best play finals, judge the champion, write the page.
@@ -92,11 +94,8 @@ def discovery_result(
         out: folder of the journal and of what is found; by default one below `runs/`.
         pairs: held-out openings of each verdict.
         show: called with a line after each round.
-
-    Raises:
-        ValueError: programs cannot be judged on the board or against the opponent, or the journal is damaged.
-        ChildProcessError: a process of the search died.
     """
+    opponent, size, seed = spec_of(against), task.size, task.seed
     finals.check_opponent(opponent, size)
     folder = (Path(out) if out else HOME / f"discover-{size}-seed{seed}").resolve()
     next_page = 0.0
@@ -108,16 +107,17 @@ def discovery_result(
             write_discovery_page(Discovery(campaign), folder, size)
             next_page = time.monotonic() + _SECONDS_OF_A_PAGE
 
-    campaign = run_campaign(SearchTask(size, seed), folder / "journal.jsonl", minutes, jobs=jobs, show=after_round)
-    held = finals.hold_finals(campaign.archive.all[: finals.FINALISTS], opponent, size, folder, seed, jobs)
-    play = partial(match, openings="random:4,screen", pairs=pairs, equal_cost=True, board=size, seed=seed, jobs=jobs)
-    verdicts = _judged(held[0].spec, opponent, size, play, jobs)
-    headroom = finals.measure_headroom(opponent, size, seed, jobs)
-    evidence = [*map(evidence_sentence, verdicts), *headroom_sentences(headroom, opponent)]
-    finals.write_found(held[0].found, held[0].file, evidence)
-    strengths = tuple(finals.measure_strength(campaign, opponent, size, folder, seed, jobs))
-    found = Discovery(campaign, tuple(held), verdicts, headroom, strengths)
-    write_discovery_page(found, folder, size)
+    with keeping("what was searched is in the journal"), called_as():
+        campaign = run_campaign(task, folder / "journal.jsonl", minutes, jobs=jobs, show=after_round)
+        held = finals.hold_finals(campaign.archive.all[: finals.FINALISTS], opponent, size, folder, seed, jobs)
+        play = partial(match, openings="random:4,screen", pairs=pairs, equal_cost=True, board=size, seed=seed)
+        verdicts = _judged(held[0].spec, opponent, size, partial(play, jobs=jobs), jobs)
+        headroom = finals.measure_headroom(opponent, size, seed, jobs)
+        evidence = [*map(evidence_sentence, verdicts), *headroom_sentences(headroom, opponent)]
+        finals.write_found(held[0].found, held[0].file, evidence)
+        strengths = tuple(finals.measure_strength(campaign, opponent, size, folder, seed, jobs))
+        found = Discovery(campaign, tuple(held), verdicts, headroom, strengths)
+        write_discovery_page(found, folder, size)
     chart = strength_chart(strengths) or growth_chart(campaign)
     return Result(found, discovery_sections(found), partial(drawn, chart, "One round is no curve yet."))
 
@@ -133,8 +133,7 @@ def _judged(champion: str, opponent: str, size: str, match: Match, jobs: int) ->
         less_lost = {end: 2 * getattr(duel.rate, end) - 1 for end in ("estimate", "low", "high")}
         nodes, lead = NODES[limits.index(limit)], replace(duel.rate, **less_lost)
         verdicts.append(Verdict("games", other, nodes, duel.pairs.n, lead, duel.p_value))
-    found = screen_agents([opponent, champion], size, limits[-1], equal_cost=True, jobs=jobs)
-    screening = screen_result(found).value.screening
+    screening = screen_result([champion], opponent, size, limits[-1], equal_cost=True, jobs=jobs).value.screening
     ((_, compared),) = screening.contenders
     verdicts.append(Verdict("positions", opponent, NODES[-1], len(screening.suite), compared.both, compared.p_value))
     adjusted = holm([verdict.p_value for verdict in verdicts])

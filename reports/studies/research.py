@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from math import isnan
@@ -11,13 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments.evaluation.evaluation import Evaluation, EvaluationTask, revealed
+from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.run_directory import HOME, digest_of
 from knights_isolation.experiments.record.tries import Try, read_tries, source_diff
-from knights_isolation.experiments.roster import AgentLike, make_agent, named, parse_spec, reference_of, settings_text
+from knights_isolation.experiments.roster import (
+    AgentLike,
+    make_agent,
+    named,
+    parse_spec,
+    reference_of,
+    settings_text,
+    spec_of,
+)
 from knights_isolation.experiments.statistics.account import adjusted_p_values
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.usercode.output_capture import called_as, captured
 
 from ..answers import Result, drawn
 from ..pages.templates import PAGE
@@ -27,7 +36,6 @@ from ..text.rendering import Section, render_rows, terminal_width, wrapped
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from knights_isolation.experiments.play.runner import Play
     from knights_isolation.experiments.roster import Spec
     from knights_isolation.experiments.statistics.run_results import RunResults
 
@@ -83,23 +91,24 @@ class Research:
 
 
 def research_result(
-    heuristic: AgentLike, against: str, games: int, pairs: int, seed: int, jobs: int, play: Play, match: Match
+    heuristic: AgentLike, against: AgentLike, games: int, pairs: int, seed: int, jobs: int, match: Match
 ) -> Result[Research]:
     """Take a heuristic from step to step, each at equal cost, until one says no, and write the page."""
     reference = reference_of(heuristic)
-    step, cost, spec, opponent = _measured(reference, against)
-    steps = [step]
-    takes = (
-        partial(_fit, seed=seed),
-        partial(_screen, opponent=opponent, jobs=jobs),
-        partial(_tune, opponent=opponent, games=games, seed=seed, jobs=jobs, play=play),
-        partial(_test, match=partial(match, sprt=SPRT, pairs=pairs, seed=seed, jobs=jobs), opponent=opponent),
-    )
-    for take in takes:
-        if spec is None or not steps[-1].passed:
-            break
-        step, spec = take(spec)
-        steps.append(step)
+    with keeping("what was played is in runs/"), captured(str(heuristic)), called_as():
+        step, cost, spec, opponent = _measured(reference, spec_of(against))
+        steps = [step]
+        takes = (
+            partial(_fit, seed=seed),
+            partial(_screen, opponent=opponent, jobs=jobs),
+            partial(_tune, opponent=opponent, games=games, seed=seed, jobs=jobs),
+            partial(_test, match=partial(match, sprt=SPRT, pairs=pairs, seed=seed, jobs=jobs), opponent=opponent),
+        )
+        for take in takes:
+            if spec is None or not steps[-1].passed:
+                break
+            step, spec = take(spec)
+            steps.append(step)
     file, digest = Path(reference.partition(".py")[0]).name, digest_of([reference, opponent, games, pairs, seed])
     done = Research(tuple(steps), str(spec or ""), cost, HOME / f"research-{file}-{digest}" / PAGE)
     section = research_section(done, opponent)
@@ -125,11 +134,11 @@ def _fit(spec: Spec, seed: int) -> tuple[Step, Spec]:
     from ..charts.study_charts import fit_chart
     from .tuning import fit_result
 
-    fit = partial(fit_result, spec.target, "depth=3", f"nodes={NODES}", seed=seed)
+    fit = partial(fit_result, spec.target, "depth=3", f"nodes={NODES}", "7x7", (), seed)
     return _improved("fit", spec, fit, lambda found: fit_chart(found.fit))
 
 
-def _tune(spec: Spec, opponent: str, games: int, seed: int, jobs: int, play: Play) -> tuple[Step, Spec]:
+def _tune(spec: Spec, opponent: str, games: int, seed: int, jobs: int) -> tuple[Step, Spec]:
     from knights_isolation.experiments.learn.optuna_tuning import tuning_task
 
     from ..charts.study_charts import tuning_chart
@@ -141,7 +150,7 @@ def _tune(spec: Spec, opponent: str, games: int, seed: int, jobs: int, play: Pla
 
     def tune() -> Result[Any]:
         task = tuning_task(str(spec), opponent, limit, games, seed)
-        return tune_result(str(spec), limit, task, 1000, out, play, nullcontext, jobs=jobs)
+        return tune_result(str(spec), limit, task, 1000, out, None, False, jobs=jobs)
 
     return _improved("tune", spec, tune, lambda found: tuning_chart(found.tuning))
 
@@ -163,12 +172,10 @@ def _improved(
 
 
 def _screen(spec: Spec, opponent: str, jobs: int) -> tuple[Step, Spec]:
-    from knights_isolation.experiments.suite.screening import screen_agents
-
     from ..charts.study_charts import screening_chart
     from .screening import screen_result, verdict
 
-    result = screen_result(screen_agents([opponent, str(spec)], "7x7", f"nodes={NODES}", jobs=jobs))
+    result = screen_result([str(spec)], opponent, "7x7", f"nodes={NODES}", jobs=jobs)
     screening = result.value.screening
     ((_, compared),) = screening.contenders
     finding = f"{verdict(compared)}: {estimate_of(compared.both, Points).text} points on held-out positions"
@@ -216,11 +223,7 @@ def write_research_page(done: Research, section: Section, reference: str) -> Non
 def evaluations_result(
     candidates: Sequence[AgentLike | Path], question: EvaluationTask, reveal: bool, jobs: int
 ) -> Result[list[Evaluation]]:
-    """Evaluate candidates and note it; return a row for each, and below what happened to it in words.
-
-    Raises:
-        ValueError: there is no such file, function, baseline or board.
-    """
+    """Evaluate candidates and note it; return a row for each, and below what happened to it in words."""
     from knights_isolation.experiments.evaluation.evaluate import evaluate_all
     from knights_isolation.experiments.noting import note_evaluations
 

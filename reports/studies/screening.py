@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from knights_isolation.experiments.analysis.file_contents import agents_named
 from knights_isolation.experiments.noting import note_screening
-from knights_isolation.experiments.roster import parse_spec
+from knights_isolation.experiments.play.pools.interrupts import keeping
+from knights_isolation.experiments.roster import AgentLike, parse_spec, spec_of
 from knights_isolation.experiments.statistics.proportions import ALPHA
+from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
 from knights_isolation.experiments.suite.screening import (
     Agreement,
     Mistake,
@@ -19,6 +23,7 @@ from knights_isolation.experiments.suite.screening import (
     Screening,
     SuiteComparison,
     known_agreements,
+    screen_agents,
     where_it_errs,
 )
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_text
@@ -27,6 +32,7 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.isolation.suggestions import advice, command
+from knights_isolation.isolation.usercode.output_capture import tell
 
 from ..answers import Result, drawn
 from ..charts.study_charts import screening_chart
@@ -35,6 +41,7 @@ from ..tables.costs import cost_cell, cost_sentence
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section, terminal_width, wrapped
 from ..text.wording import Word, verdict_of, verdict_sentence
+from ..watch.run_progress import counting
 
 _NOTES = (
     "Kept: share of winning positions where a mistake was possible in which the agent's move keeps the win. Trouble: "
@@ -46,29 +53,44 @@ _NOTES = (
 )
 
 
-def screen_result(found: Screened) -> Result[Screened]:
-    """Note a screening in the log of tries; return its tables, chart and page, with the mistakes of one contender."""
-    screening, suite, (only, *others) = found.screening, found.screening.suite, found.others
+def screen_result(
+    agents: Iterable[AgentLike], baseline: AgentLike, suite: str | Path, limit: str, **settings: Any
+) -> Result[Screened]:
+    """Screen agents, each perhaps all of a file, and note it; with a single contender also show its mistakes.
+
+    For `settings` see `screen_agents`.
+    """
+    specs = [spec_of(agent) for agent in (baseline, *chain.from_iterable(map(agents_named, agents)))]
+    with counting("agents") as show:
+        found = screen_agents(specs, suite, limit, show=show, **settings)
+    screening, suite_name, size = found.screening, found.screening.suite.name, found.screening.suite.size
+    only, *others = found.others
     times = {name: cost.times for name, cost in found.costs.items()}
     note_screening("screen", [screening], [other.spec for other in found.others], found.part, times)
     notes = []
     if found.is_at_equal_cost:
         limits = ", ".join(f"{asked.name} {parse_spec(asked.spec).limit}" for asked in (found.own, *found.others))
         notes = [f"At equal cost by CPU time per node, measured now: {limits}."]
-    sections = [verdict_section(screening, known_agreements(suite.name), found.failing, notes), _halves(found)]
+    sections = [
+        verdict_section(screening, known_agreements(suite_name), found.failing, notes),
+        _halves(found),
+    ]
     shown = ""
     if not others:
         mistakes = found.mistakes[only.name]
-        sections += [_parts_section(found), mistakes_section(only.name, mistakes, suite.size)]
-        shown = mistake_texts(mistakes, suite.size)
+        sections += [_parts_section(found), mistakes_section(only.name, mistakes, size)]
+        shown = mistake_texts(mistakes, size)
     chart = partial(drawn, screening_chart(screening))
-    page = partial(_page, sections, found.mistakes, suite.size)
+    page = partial(_page, sections, found.mistakes, size)
     return Result(found, tuple(sections), chart, closing=f"\n{shown}" if shown else "", page=page)
 
 
-def built_sentence(suite: Sized, path: Path) -> str:
-    """Return how many positions a suite has that was built, and how to screen with its file."""
-    return f"{pluralise(len(suite), 'position')}. Next: {command('screen', 'ID:*', '--suite', path)}"
+def build_result(path: Path, recipe: Recipe, **where: Any) -> Path:
+    """Build a suite, or go on, and say how to screen with its file, which is returned; `where` are jobs and cluster."""
+    with keeping("what was found", path), counting("openings") as show:
+        built = build_suite(recipe, path, show=show, **where)
+    tell(f"{pluralise(len(built), 'position')}. Next: {command('screen', 'ID:*', '--suite', path)}")
+    return path
 
 
 def verdict_section(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -33,9 +33,17 @@ from knights_isolation.experiments.learn.spsa_tuning import (
 from knights_isolation.experiments.learn.tuning_games import limited_of, opponent_of, subject_of
 from knights_isolation.experiments.noting import note_screening, note_selection
 from knights_isolation.experiments.plan.catalogue import heuristic_named
+from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.play.pools.preparation import specs_at_equal_cost
-from knights_isolation.experiments.play.runner import Play
-from knights_isolation.experiments.roster import AgentLike, make_agent, named, parse_limit, parse_spec, reference_of
+from knights_isolation.experiments.roster import (
+    AgentLike,
+    make_agent,
+    named,
+    parse_limit,
+    parse_spec,
+    reference_of,
+    spec_of,
+)
 from knights_isolation.experiments.roster.function_files import is_function_file
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
@@ -46,6 +54,7 @@ from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import range_text
 from knights_isolation.isolation.suggestions import advice, command
+from knights_isolation.isolation.usercode.output_capture import captured, tell
 
 from ..answers import Result, drawn
 from ..charts.line_plots import response_chart
@@ -53,19 +62,19 @@ from ..charts.study_charts import features_chart, fit_chart, tuning_chart
 from ..tables.costs import equal_cost_sentences, scaled_sentence
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section
+from ..watch.run_progress import counting, play_kept_run
 from .screening import verdict, verdict_section
 
-Capture = Callable[[], AbstractContextManager[None]]
-"""What user code is called within; see `surface.captured`."""
+Patch = str | Path | None
+"""A file to write, if one is wanted."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """Fitted parameters of the heuristic `target`, screened with the old and the new values on held-out positions."""
+    """Fitted parameters, and the heuristic screened with the old and the new values on held-out positions."""
 
     fit: Fit
     screening: Screening
-    target: str
 
     @property
     def values(self) -> dict[str, float]:
@@ -80,11 +89,10 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Tuned:
-    """Tuned parameters of the heuristic `target`, and the new values on held-out openings; None if no value changed."""
+    """Tuned parameters, and the new values judged on held-out openings; None if no value changed."""
 
     tuning: Tuning | Sampling
     judgement: Judgement | None
-    target: str
 
     @property
     def values(self) -> dict[str, float]:
@@ -97,18 +105,14 @@ class Tuned:
         return self.judgement is not None and significant_lead(self.judgement) > 0
 
 
-def features_result(
-    names: Sequence[AgentLike], at: str, guide: str, suite: str | Path, most: int, show: Callable[[int, int], None]
-) -> Result[Selection]:
-    """Select features among some of the registry or of users' files, all shipped ones by default, and note the choice.
-
-    Raises:
-        ValueError: there is no such feature, suite or guide, or a feature does not compile.
-    """
+def features_result(names: Sequence[AgentLike], at: str, guide: str, suite: str | Path, most: int) -> Result[Selection]:
+    """Select features among some of the registry or of users' files, all shipped by default, and note the choice."""
     limit, leader = reproducible_limit(at), canonical_name(guide)
-    among = list(dict.fromkeys(feature_name(reference_of(name)) for name in names)) or list(heuristics.FEATURES)
-    parts = read_suite(suite, "fit"), read_suite(suite, "screen")
-    selection = select_features(*parts, among, limit, leader, most, show)
+    code = ", ".join(name for name in map(str, names) if ".py" in name)
+    with captured(code), counting("features") as show:
+        among = list(dict.fromkeys(feature_name(reference_of(name)) for name in names)) or list(heuristics.FEATURES)
+        parts = read_suite(suite, "fit"), read_suite(suite, "screen")
+        selection = select_features(*parts, among, limit, leader, most, show)
     note_selection(selection, str(suite))
     stopped = "the features chosen before are shown" if selection.is_interrupted else ""
     chart = partial(drawn, features_chart(selection))
@@ -116,29 +120,20 @@ def features_result(
 
 
 def fit_result(
-    heuristic: AgentLike,
-    at: str,
-    limit: str,
-    *,
-    suite: str | Path = "7x7",
-    wanted: Sequence[str] = (),
-    seed: int = 1,
-    is_patched: bool = False,
+    heuristic: AgentLike, at: str, limit: str, suite: str | Path, wanted: Sequence[str], seed: int, patch: Patch = None
 ) -> Result[Fitted]:
-    """Fit a heuristic, screen it on held-out positions under a limit, and note what became of it.
-
-    Raises:
-        ValueError: there is nothing to fit or to be patched, or the heuristic runs interpreted or fails.
-    """
+    """Fit a heuristic, screen it on held-out positions under a limit, note it, and write the patch."""
     at_limit, screen_limit = reproducible_limit(at), parse_limit(limit)
-    path, name = heuristic_named(reference_of(heuristic))
-    function, target, held_out = load_heuristic(path, name).value, f"{path}:{name}", read_suite(suite, "screen")
-    check_parameters(function, wanted, target, is_patched=is_patched)
-    fitted = pairwise_fit.fit(function, read_suite(suite, "fit"), held_out, at_limit, wanted, seed)
-    found = Fitted(fitted, pairwise_fit.screened(function, fitted.values, held_out, screen_limit), target)
+    with captured(str(heuristic)):
+        path, name = heuristic_named(reference_of(heuristic))
+        function, target, held_out = load_heuristic(path, name).value, f"{path}:{name}", read_suite(suite, "screen")
+        check_parameters(function, wanted, target, is_patched=bool(patch))
+        fitted = pairwise_fit.fit(function, read_suite(suite, "fit"), held_out, at_limit, wanted, seed)
+        found = Fitted(fitted, pairwise_fit.screened(function, fitted.values, held_out, screen_limit))
     if found.values:
         spec = f"ID:{target}@{limit},{options_text(found.values)}"
         note_screening("fit", [found.screening], [spec], "split screen", {})
+    _write(patch, target, found)
     keep = "No significant improvement on held-out positions: keep the old values."
     advice = new_agent_text(f"ID:{target}", found.values) if found.is_better else keep
     sections = (*fit_sections(fitted), verdict_section(found.screening))
@@ -146,32 +141,23 @@ def fit_result(
 
 
 def tune_result(
-    agent: str,
-    limit: str,
-    task: TuningTask,
-    pairs: int,
-    out: Path | None,
-    play: Play,
-    capture: Capture,
-    *,
-    equal_cost: bool = False,
-    is_patched: bool = False,
-    **where: Any,
+    agent: str, limit: str, task: TuningTask, pairs: int, out: Patch, patch: Patch, equal_cost: bool, **where: Any
 ) -> Result[Tuned]:
-    """Tune an agent, and judge the new values by so many `pairs` on held-out openings; `where` are jobs and cluster.
+    """Tune an agent, judge the new values by so many `pairs` on held-out openings, and write the patch.
 
-    Raises:
-        ValueError: there is nothing to tune or to be patched, or `out` has other settings.
+    `limit` is that of agents without one, as it was given; `where` are jobs and cluster.
     """
-    with capture():
+    target, play = task.spec.target, partial(play_kept_run, command="tune")
+    with captured(agent):
         heuristic, choices = make_agent(task.spec).heuristic, task.sampler == "optuna"
         assert heuristic is not None
-        check_parameters(heuristic, task.wanted, task.spec.target, is_patched=is_patched, with_choices=choices)
-    with capture(), watching() as show:
-        task, costs = _at_equal_cost(task) if equal_cost else (task, ())
-        tuning = run_tuning(task, out, show=show, **where)
-    judgement = judge(task, tuning.values, pairs, play=play, **where) if tuning.values else None
-    tuned = Tuned(tuning, judgement, task.spec.target)
+        check_parameters(heuristic, task.wanted, target, is_patched=bool(patch), with_choices=choices)
+    with keeping("what was played" if out else "", Path(out or "")):
+        with captured(agent), watching() as show:
+            task, costs = _at_equal_cost(task) if equal_cost else (task, ())
+            tuning = run_tuning(task, Path(out) if out else None, show=show, **where)
+        tuned = Tuned(tuning, judge(task, tuning.values, pairs, play=play, **where) if tuning.values else None)
+    _write(patch, target, tuned)
     advice, chart = new_agent_text(agent, tuning.values, "--limit", limit), tuning_chart(tuning)
     figure, closing = partial(drawn, chart) if chart else None, f"\n{advice}" if tuned.is_better else ""
     return Result(tuned, tuned_sections(tuned, costs), figure, closing=closing)
@@ -185,30 +171,27 @@ def _at_equal_cost(task: TuningTask) -> tuple[TuningTask, tuple[str, ...]]:
     return replace(task, spec=scaled), (scaled_sentence(scaled, cost, task.opponent),)
 
 
-def sweep_result(
-    agent: str, over: Sequence[str], opponent: str | None, limit: str | None, play: Play, capture: Capture, **keys: Any
-) -> Result[Sweep]:
-    """Play a sweep, or what is missing of it; for `keys` see `plan_sweep`.
+def _write(patch: Patch, target: str, found: Fitted | Tuned) -> None:
+    if patch:
+        tell(write_patch(Path(patch), target, found.values, found.is_better))
 
-    Raises:
-        ValueError: an axis, a spec or the limit is invalid, or limits are swept and given as well.
-    """
+
+def sweep_result(
+    agent: AgentLike, over: Sequence[str], opponent: AgentLike | None, limit: str | None, out: Patch, **keys: Any
+) -> Result[Sweep]:
+    """Play a sweep, or what is missing of it; for `keys` see `plan_sweep`."""
     axes = [parse_axis(text) for text in over]
     if limit and any(axis.name == "limit" for axis in axes):
         raise ValueError("--over limit=... and --limit exclude each other: use one of them")
-    bound = parse_limit(limit or "nodes=1000")
-    with capture():
-        subject = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(agent, bound)
-        other = opponent_of(opponent) if opponent else None
-        runs = plan_sweep(named(parse_spec(agent)), axes, other, bound, **keys)
-    swept = play_sweep(axes, runs, play)
-    name = opponent or subject.name
+    spec, whom, bound = spec_of(agent), spec_of(opponent) if opponent else "", parse_limit(limit or "nodes=1000")
+    with captured(spec):
+        subject = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(spec, bound)
+        other = opponent_of(whom) if whom else None
+        runs = plan_sweep(named(parse_spec(spec)), axes, other, bound, out=Path(out) if out else None, **keys)
+    with keeping("what was played" if out else "", Path(out or "")):
+        swept = play_sweep(axes, runs, partial(play_kept_run, command="sweep"))
+    name = whom or subject.name
     return Result(swept, (sweep_section(swept, name),), partial(drawn, response_chart(swept, name)))
-
-
-def patched(found: Fitted | Tuned, patch: str | Path | None) -> str:
-    """Write the new defaults as a patch, if one is wanted, and return how to apply it; see `write_patch`."""
-    return write_patch(Path(patch), found.target, found.values, found.is_better) if patch else ""
 
 
 def feature_sections(selection: Selection) -> tuple[Section, ...]:
