@@ -9,7 +9,8 @@ import pytest
 from invented_runs import Invented
 from scipy.stats import norm, t
 
-from knights_isolation.experiments.learn.spsa_tuning import SpsaPlan, moved, plan_of, width
+from knights_isolation.experiments.learn.spsa_tuning import moved, width
+from knights_isolation.experiments.learn.tuning_games import SpsaPlan, plan_of
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play import game_recorder

@@ -12,15 +12,17 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
-from knights_isolation.experiments.learn import optuna_tuning, spsa_tuning
+from knights_isolation.experiments.learn import optuna_tuning, spsa_tuning, tuning_games
 from knights_isolation.experiments.learn.optuna_tuning import Sampling, sample, sampling_plan
 from knights_isolation.experiments.learn.parameter_space import space_of
-from knights_isolation.experiments.learn.spsa_tuning import SpsaPlan, Tuning, TuningTask
+from knights_isolation.experiments.learn.spsa_tuning import Tuning
 from knights_isolation.experiments.learn.tuning_games import (
     Batch,
     BatchResult,
     Journal,
     OpeningPool,
+    SpsaPlan,
+    TuningTask,
     pool_of,
     subject_of,
 )
@@ -79,8 +81,8 @@ def without_games(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
     def playing(*_: Any) -> Iterator[Callable[[Sequence[Batch]], Iterator[BatchResult]]]:
         yield lambda batches: (invented(batch) for batch in batches if played.append(batch) is None)
 
-    monkeypatch.setattr(spsa_tuning, "playing", playing)
-    monkeypatch.setattr(spsa_tuning, "prepare", lambda specs, size: [make_agent(parse_spec(text)) for text in specs])
+    monkeypatch.setattr(tuning_games, "playing", playing)
+    monkeypatch.setattr(tuning_games, "prepare", lambda specs, size: [make_agent(parse_spec(text)) for text in specs])
     return played
 
 
@@ -187,7 +189,7 @@ def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) ->
             wins = np.random.default_rng([seed, batch.key]).binomial(2, chance, len(batch.numbers))
             yield BatchResult.of(batch.key, wins, 0)
 
-    study = spsa_tuning.Study(asked, space_of(heuristic, ("weight",)), pool, Journal(None, {}), play)
+    study = tuning_games.Study(asked, space_of(heuristic, ("weight",)), pool, Journal(None, {}), play)
     return optuna_tuning._finals(study, [(weight,) for weight in weights], len(weights))
 
 

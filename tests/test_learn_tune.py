@@ -14,24 +14,27 @@ from scipy.special import expit
 from scripted_pool import here
 
 from cli import main
-from knights_isolation.experiments.learn import response_surface, spsa_tuning, tuning_games
+from knights_isolation.experiments.learn import spsa_tuning, tuning_games
 from knights_isolation.experiments.learn.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
-from knights_isolation.experiments.learn.response_surface import Contests, features, fit_response, importance
 from knights_isolation.experiments.learn.spsa_tuning import (
+    Contests,
     Judgement,
-    SpsaPlan,
-    TuningTask,
     directions,
     ends,
+    features,
+    fit_response,
+    importance,
     judge,
     moved,
-    plan_of,
     tune,
 )
 from knights_isolation.experiments.learn.tuning_games import (
     Batch,
     BatchResult,
     Journal,
+    SpsaPlan,
+    TuningTask,
+    plan_of,
     play_batch,
     pool_of,
     subject_of,
@@ -155,9 +158,9 @@ def test_finals_promise_what_is_there_whatever_the_quadratic_thinks(
     def invented_games(*_: Any) -> Iterator[Any]:
         yield lambda batches: map(draw, batches)
 
-    monkeypatch.setattr(spsa_tuning, "playing", invented_games)
-    monkeypatch.setattr(spsa_tuning, "prepare", lambda specs, size: [parse_agent(text) for text in specs])
-    monkeypatch.setattr(response_surface, "DRAWS", 2)
+    monkeypatch.setattr(tuning_games, "playing", invented_games)
+    monkeypatch.setattr(tuning_games, "prepare", lambda specs, size: [parse_agent(text) for text in specs])
+    monkeypatch.setattr(spsa_tuning, "DRAWS", 2)
     promised = []
     for seed in range(6):
         asked = question(spec, SpsaPlan(10, 8, 20, seed), "" if against_itself else "ID:improved", wanted=("own",))
@@ -358,7 +361,7 @@ def test_what_is_no_record_is_left_alone(tmp_path: Path, text: str) -> None:
 
 
 def test_the_path_is_shown_round_by_round() -> None:
-    table = path_table(spsa_tuning.TuningProgress(2, 5, ("own",), np.array([[0.0], [0.5], [1.0]])))
+    table = path_table(tuning_games.TuningProgress(2, 5, ("own",), np.array([[0.0], [0.5], [1.0]])))
     assert [list(column.cells) for column in table.columns] == [["own"], ["0"], ["1"], ["▁▄█"]]
 
 

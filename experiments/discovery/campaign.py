@@ -30,7 +30,7 @@ from knights_isolation.isolation.games.batch_evaluation import evaluate_all
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 
-from ..learn.move_pairs import Comparisons, compare_moves
+from ..learn.pairwise_fit import Comparisons, compare_moves
 from ..play.parallel_map import Spread, parallel_mapper
 from ..record.checked_lines import append_lines, open_journal
 from . import programs

@@ -27,7 +27,7 @@ from knights_isolation.isolation.rules.limits import Limit
 
 from ..plan.catalogue import Heuristic, first_line, heuristic_named
 from ..suite.suite_file import Suite
-from .move_pairs import Comparisons, compare_moves
+from .pairwise_fit import Comparisons, compare_moves
 
 Floats = NDArray[np.float64]
 

@@ -20,20 +20,10 @@ from knights_isolation.isolation.rules.parameters import Parameter
 
 from ..roster import AgentLike, complete, parse_limit, spec_of
 from ..statistics.proportions import Interval
-from . import spsa_tuning
+from . import spsa_tuning, tuning_games
 from .parameter_space import Space, Vector
-from .spsa_tuning import (
-    Sampler,
-    SpsaPlan,
-    Study,
-    Tuning,
-    TuningProgress,
-    TuningTask,
-    opened_study,
-    plan_of,
-    promise,
-)
-from .tuning_games import BatchResult, opponent_of, subject_of, with_values
+from .spsa_tuning import Tuning
+from .tuning_games import BatchResult, Sampler, SpsaPlan, Study, TuningProgress, TuningTask, with_values
 
 ROUNDS = 16
 FINALISTS = 8
@@ -101,8 +91,9 @@ def tuning_task(
     """
     if sampler == "optuna":
         check_optuna()
-    bound, plan_games = parse_limit(limit), sampling_plan if sampler == "optuna" else plan_of
-    subject, other = subject_of(agent, bound), complete(opponent_of(spec_of(opponent)), bound) if opponent else None
+    bound, plan_games = parse_limit(limit), sampling_plan if sampler == "optuna" else tuning_games.plan_of
+    subject = tuning_games.subject_of(agent, bound)
+    other = complete(tuning_games.opponent_of(spec_of(opponent)), bound) if opponent else None
     plan = plan_games(games // 2 if other else games, seed)
     return TuningTask(subject, other, plan=plan, sampler=sampler, **asked)
 
@@ -138,7 +129,7 @@ def sample(
         range_text = [[space.parameters[at].name, space.parameters[at].range_text] for at in space.free]
         return {"what": "sampling", "sampler": f"optuna {version}", "parameters": range_text}
 
-    with opened_study(question, out, jobs, cluster, described, with_choices=True) as study:
+    with tuning_games.opened_study(question, out, jobs, cluster, described, with_choices=True) as study:
         tried = _asked_for(study, show)
         start = _start(study)
         chosen = sorted(
@@ -239,7 +230,7 @@ def _finals(study: Study, finalists: Sequence[Point], vectors: int) -> Sampling:
     halves = orbits % 2
     preferred = [int(leads[:, halves == half].sum(axis=1).argmax()) for half in (1, 0)]
     judged = np.where(halves == 0, leads[preferred[0]], leads[preferred[1]])
-    promised = promise(judged, orbits, against_itself)
+    promised = tuning_games.promise(judged, orbits, against_itself)
     best = [start, *finalists][int(leads.sum(axis=1).argmax())]
     if promised.estimate <= (0.5 if against_itself else 0):
         best = start

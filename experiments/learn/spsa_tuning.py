@@ -5,34 +5,40 @@ parameters are scaled to [0, 1]. In round k every parameter is moved up or down 
 ends say which end is better, and all parameters move that way. c_k = c / k^0.101, and the gain falls as
 1 / (A + k)^0.602 with A a tenth of the rounds: what Spall recommends for runs of any practical length.
 
-A quadratic fitted to all games (`response_surface`) gives the best values, within the range that was played; parameters
-without a significant effect keep their values. The quadratic overestimates small effects, so the new values play finals
-against the old ones, on openings that were not used for the choice. Openings are split by orbit: values tuned on one
-half are judged on the other.
+A quadratic fitted to all games by logistic regression gives the best values, within the range that was played;
+parameters without a significant effect keep their values. The quadratic overestimates small effects, so the new values
+play finals against the old ones, on openings that were not used for the choice. Openings are split by orbit: values
+tuned on one half are judged on the other.
+
+The chance of one end to beat another is the logistic of the difference of their strengths, and strength is quadratic in
+the parameters (Coulom 2011, CLOP: local quadratic logistic regression). Two games of an opening with sides swapped say
+less, or more, than two independent ones: standard errors are stretched by the dispersion of whole pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+from scipy.stats import norm
 
 from ..play.runner import Play, play_kept, play_tournament
 from ..record.run_directory import kept_config
-from ..roster import Spec, make_agent, settings_text
+from ..roster import make_agent, settings_text
 from ..statistics.contender_verdicts import judge as judge_run
 from ..statistics.game_pairs import matchups
 from ..statistics.paired_differences import compare_directly
-from ..statistics.proportions import ALPHA, Interval, mean_parts, rate_interval
+from ..statistics.proportions import ALPHA, Interval
 from ..statistics.run_results import load_findings
-from .parameter_space import Space, Vector, end_of, space_of
-from .response_surface import Contests, Response, fit_response, importance
-from .tuning_games import Batch, BatchResult, Journal, OpeningPool, PlayBatches, playing, pool_of, prepare, with_values
+from ..statistics.step_down import holm
+from . import tuning_games
+from .parameter_space import Space, Vector, end_of
+from .tuning_games import Batch, BatchResult, Floats, SpsaPlan, Study, TuningProgress, TuningTask, with_values
 
 _DECAY = 0.602
 GAMMA = 0.101
@@ -41,31 +47,6 @@ WIDTH = 0.25
 """The perturbation in the first round, as a share of the range: smaller ones move nothing."""
 _DRIFT = 0.5
 """How far mere luck moves a parameter over a whole run, in perturbations."""
-
-
-@dataclass(frozen=True)
-class SpsaPlan:
-    """How a run goes: after each round the parameters move.
-
-    So many `directions`, pairs of ends drawn by `seed`, are played a round; each plays so many openings, two games
-    each.
-    """
-
-    rounds: int
-    directions: int
-    openings: int
-    seed: int
-
-    @property
-    def games(self) -> int:
-        """Total number of games."""
-        return 2 * self.rounds * self.directions * self.openings
-
-
-def plan_of(games: int, seed: int, directions: int = 8) -> SpsaPlan:
-    """A plan of about so many games: a hundred rounds, fewer if a pair of ends had fewer than eight openings."""
-    rounds = max(1, min(100, games // (2 * directions * 8)))
-    return SpsaPlan(rounds, directions, max(1, round(games / (2 * rounds * directions))), seed)
 
 
 def width(round_: int) -> float:
@@ -98,41 +79,8 @@ def moved(plan: SpsaPlan, point: Vector, signs: Vector, leads: Vector, round_: i
     return stepped
 
 
-Sampler = Literal["spsa", "optuna"]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-OPENINGS = 4000
-"""Number of openings to tune on, if the board has as many."""
 FINALS = 0.1
 """Games of the finals, as a share of the games before them."""
-
-
-@dataclass(frozen=True)
-class TuningTask:
-    """A tuning: agent, opponent, board, random openings and plan.
-
-    Both specs are completed; without an opponent the agent meets itself with other values. `wanted` are the parameters
-    to tune, all if empty. `openings` is the largest number of openings to tune on. `sampler` chooses the values.
-    """
-
-    spec: Spec
-    opponent: Spec | None
-    wanted: tuple[str, ...] = ()
-    size: str = "7x7"
-    plies: int = 4
-    openings: int = OPENINGS
-    plan: SpsaPlan = plan_of(20_000, 1)
-    sampler: Sampler = "spsa"
-
-
-@dataclass(frozen=True)
-class TuningProgress:
-    """Progress: rounds done and planned, parameter names, and the path so far, float64[rounds + 1, p]."""
-
-    done: int
-    rounds: int
-    names: tuple[str, ...]
-    path: Floats
 
 
 @dataclass(frozen=True)
@@ -177,71 +125,6 @@ class Tuning:
         return {parameter.name: parameter.after for parameter in self.parameters if parameter.after != parameter.before}
 
 
-@dataclass(frozen=True)
-class Study:
-    """A tuning that is being played: what is tuned, on which openings, and the results so far; `play` plays batches."""
-
-    question: TuningTask
-    space: Space
-    pool: OpeningPool
-    journal: Journal
-    play: PlayBatches
-
-    @property
-    def games(self) -> int:
-        """Number of games played."""
-        return 2 * sum(result.openings for result in self.journal.tallies.values())
-
-    @property
-    def forfeits(self) -> int:
-        """Number of games lost otherwise than by having no move."""
-        return sum(result.forfeits for result in self.journal.tallies.values())
-
-    def meet(self, batches: Sequence[Batch]) -> list[BatchResult]:
-        """Return the results of batches in order; missing ones are played."""
-        return self.journal.meet(batches, self.play)
-
-
-@contextmanager
-def opened_study(
-    question: TuningTask,
-    out: Path | None,
-    jobs: int,
-    cluster: str | None,
-    described: Callable[[Space], Mapping[str, object]],
-    *,
-    with_choices: bool = False,
-) -> Iterator[Study]:
-    """Start a tuning, or resume it where its journal ends.
-
-    Args:
-        question, out, jobs, cluster: see `tune`.
-        described: returns further settings that determine the games.
-        with_choices: whether to tune categorical parameters as well.
-
-    Raises:
-        ValueError: there is nothing to tune, or `out` has other settings.
-    """
-    specs = [spec for spec in (question.spec, question.opponent) if spec]
-    agents = prepare([str(spec) for spec in specs], question.size)
-    settings = [settings_text(spec, agent) for spec, agent in zip(specs, agents, strict=True)]
-    if len(set(settings)) < len(settings):
-        raise ValueError(f"--opponent: {specs[1].name} is the agent itself, which it meets without the option")
-    assert agents[0].heuristic is not None
-    space = space_of(agents[0].heuristic, question.wanted, with_choices=with_choices)
-    pool = pool_of(question.size, question.plies, question.openings, question.plan.seed)
-    facts = {
-        **described(space),
-        "agents": settings,
-        "size": question.size,
-        "openings": [question.plies, len(pool)],
-        "plan": asdict(question.plan),
-    }
-    journal = Journal(out, facts)
-    with playing(question.size, jobs, cluster) as play:
-        yield Study(question, space, pool, journal, play)
-
-
 def tune(
     question: TuningTask,
     out: Path | None = None,
@@ -263,7 +146,7 @@ def tune(
         ValueError: there is nothing to tune, or `out` has other settings.
     """
     plan = question.plan
-    with opened_study(question, out, jobs, cluster, _described) as study:
+    with tuning_games.opened_study(question, out, jobs, cluster, _described) as study:
         space = study.space
         path = [_scaled(space, space.start)]
         contests: list[_Contest] = []
@@ -363,29 +246,16 @@ def _finals(study: Study, values: dict[str, float]) -> Interval:
     question, pool, plan = study.question, study.pool, study.question.plan
     against_itself = question.opponent is None
     if not values:
-        return promise(np.zeros(1, np.int64), np.zeros(1, np.int64), against_itself)
+        return tuning_games.promise(np.zeros(1, np.int64), np.zeros(1, np.int64), against_itself)
     first, count = plan.games // 2, max(1, min(len(pool), round(FINALS * plan.games / 2)))
     new, old = str(with_values(question.spec, values)), str(question.spec)
     meetings = [(new, old)] if against_itself else [(agent, str(question.opponent)) for agent in (new, old)]
     key = 2 * plan.rounds * plan.directions
     due = [pool.batch(key + n, *meeting, first, count) for n, meeting in enumerate(meetings)]
     won = [result.each for result in study.meet(due)]
-    return promise(won[0] - (1 if against_itself else won[1]), pool.orbits[list(due[0].numbers)], against_itself)
-
-
-def promise(leads: Ints, orbits: Ints, against_itself: bool) -> Interval:
-    """Return the result of the finals: the share of games won against the old values, or the gain.
-
-    Args:
-        leads: int64[n], of each opening's two games, those won by the new values less those won by the old.
-        orbits: int64[n], of the openings.
-        against_itself: whether new and old met each other; else both met the opponent.
-    """
-    by_orbit, games = np.bincount(orbits, leads), 2 * np.bincount(orbits)
-    met = games > 0
-    if against_itself:
-        return rate_interval(by_orbit[met] + games[met] / 2, games[met])
-    return mean_parts(by_orbit[met] / games[met]).alone
+    return tuning_games.promise(
+        won[0] - (1 if against_itself else won[1]), pool.orbits[list(due[0].numbers)], against_itself
+    )
 
 
 def _scaled(space: Space, vector: Vector) -> Vector:
@@ -462,3 +332,154 @@ def judge(
         {matchup.opponent: matchup.rate for matchup in matchups(results.pairs, name)}[opponent.name] for name in names
     )
     return replace(judgement, before=before, after=after, gain=comparison.difference, gain_p_value=comparison.p_value)
+
+
+DRAWS = 300
+_PRIOR = 10.0
+"""The standard deviation of the coefficients' prior: a hundred to one over a tenth of the range."""
+_MOST_CROSSED = 8
+_EARLY = 0.01
+"""Of all directions, the share after which one counts half as much as the first where early ones are asked."""
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class Contests:
+    """Results of n pairs of ends, in parameters scaled to [0, 1].
+
+    `upper` and `lower` are float64[n, p]; `lower` is None against an opponent that stays what it is. `wins` and
+    `games`, float64[n], are of the upper end, `squares` the sums over pairs of games of the squared deviation of their
+    wins from the mean of the contest.
+    """
+
+    upper: Floats
+    lower: Floats | None
+    wins: Floats
+    games: Floats
+    squares: Floats
+
+
+@dataclass(frozen=True)
+class Response:
+    """Result of the quadratic fit, each float64[p].
+
+    `best` is where strength is greatest within what was played; parameters for whose move nothing speaks are held at
+    the start. `low` and `high` are the central 95 % of the best points that the games allow, with the same parameters
+    held. For `p_values` see `importance`. Games were played between the `edges`, float64[2, p].
+    """
+
+    best: Floats
+    low: Floats
+    high: Floats
+    p_values: Floats
+    edges: Floats
+
+
+def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
+    """Return for each parameter the Holm-adjusted p-value of the hypothesis that it has no effect.
+
+    What the other parameters explain of the leads is taken away; the rest is summed with the signs of the parameter's
+    own moves. These were drawn at random, whatever else happened, so the sum is as in a sign-flip test. Terms of the
+    path itself would not do: it follows the leads, luck included. Once the path has reached a top, moves up and down do
+    alike, so that early directions are also asked by themselves: of the two p-values the smaller counts, twice.
+
+    Args:
+        upper, lower: float64[n, p], the two ends of n directions, in the order in which they were played.
+        leads: float64[n], by how much the share of games that the upper end won is larger.
+    """
+    rows, count = upper.shape
+    weights = np.array([np.ones(rows), 1 / (_EARLY * rows + np.arange(1, rows + 1))])
+    p_values = []
+    for index in range(count):
+        others = np.arange(count) != index
+        terms = np.hstack([(upper - lower)[:, others], (upper**2 - lower**2)[:, others]])
+        residuals = leads - terms @ np.linalg.lstsq(terms, leads, rcond=None)[0] if count > 1 else leads
+        signs = np.sign(upper[:, index] - lower[:, index])
+        spreads = np.sqrt(np.sum((weights * residuals * signs) ** 2, axis=1))
+        sums = np.abs(weights @ (residuals * signs))
+        p_values.append(min(1.0, 2 * 2 * float(norm.sf((sums / spreads).max()))) if spreads.all() else 1.0)
+    return np.array(holm(p_values))
+
+
+def fit_response(contests: Contests, start: Floats, p_values: Floats) -> Response:
+    """Fit the quadratic and find its top.
+
+    Args:
+        start: float64[p], where parameters stand.
+        p_values: float64[p], see `importance`; those for whose move nothing speaks are held at the start.
+    """
+    ends = contests.upper if contests.lower is None else np.vstack([contests.upper, contests.lower])
+    edges = np.array([ends.min(axis=0), ends.max(axis=0)])
+    allowed = np.where(p_values <= ALPHA, edges, start)
+    beta, covariance = _fitted(_rows(contests), contests)
+    drawn = np.random.default_rng(_SEED).multivariate_normal(beta, covariance, DRAWS, method="eigh")
+    first = int(contests.lower is None)  # the strength of the opponent comes before the parameters' terms
+    best = _top(beta[first:], allowed, start)
+    tops = np.array([_top(terms, allowed, best) for terms in drawn[:, first:]])
+    low, high = np.quantile(tops, [0.025, 0.975], axis=0)
+    return Response(best, low, high, p_values, edges)
+
+
+def features(points: Floats) -> Floats:
+    """The terms of the quadratic: p linear ones, p squares, and the products where there are few parameters."""
+    count = points.shape[1]
+    terms = [points, points**2]
+    if count <= _MOST_CROSSED:
+        terms += [points[:, i : i + 1] * points[:, i + 1 :] for i in range(count - 1)]
+    return np.hstack(terms)
+
+
+def _rows(contests: Contests) -> Floats:
+    upper = features(contests.upper)
+    if contests.lower is None:
+        return np.hstack([np.ones((len(upper), 1)), upper])
+    rows: Floats = upper - features(contests.lower)
+    return rows
+
+
+def _fitted(rows: Floats, contests: Contests) -> tuple[Floats, Floats]:
+
+    def loss(beta: Floats) -> tuple[float, Floats]:
+        logits = rows @ beta
+        value = contests.games @ np.logaddexp(0, logits) - contests.wins @ logits + beta @ beta / (2 * _PRIOR**2)
+        return float(value), rows.T @ (contests.games * expit(logits) - contests.wins) + beta / _PRIOR**2
+
+    solution = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 2000})
+    chances = expit(rows @ solution.x)
+    information = (rows.T * (contests.games * chances * (1 - chances))) @ rows + np.eye(rows.shape[1]) / _PRIOR**2
+    covariance = _dispersion(chances, contests) * np.linalg.inv(information)
+    return solution.x, np.asarray(covariance, np.float64)
+
+
+def _dispersion(chances: Floats, contests: Contests) -> float:
+    """How much more whole pairs vary than independent games would."""
+    pairs = contests.games / 2
+    away = contests.squares + pairs * (contests.wins / np.maximum(pairs, 1) - 2 * chances) ** 2
+    expected = (pairs * 2 * chances * (1 - chances)).sum()
+    return float(away.sum() / max(expected, 1e-12))
+
+
+def _top(beta: Floats, edges: Floats, start: Floats) -> Floats:
+    """Return the maximum of the quadratic between the edges, searched from a start and from the middle."""
+    linear, square = _matrices(beta, edges.shape[1])
+    if (np.linalg.eigvalsh(square) < 0).all():
+        top = np.asarray(np.linalg.solve(-2 * square, linear), np.float64)
+        if (top >= edges[0]).all() and (top <= edges[1]).all():
+            return top
+
+    def below(point: Floats) -> tuple[float, Floats]:
+        return -float(linear @ point + point @ square @ point), -(linear + 2 * square @ point)
+
+    starts = (np.clip(start, *edges), edges.mean(axis=0))
+    bounds = list(zip(*edges, strict=True))
+    solutions = [minimize(below, start, jac=True, bounds=bounds, method="L-BFGS-B") for start in starts]
+    return np.asarray(min(solutions, key=lambda solution: solution.fun).x, np.float64)
+
+
+def _matrices(beta: Floats, count: int) -> tuple[Floats, Floats]:
+    square = np.diag(beta[count : 2 * count])
+    if count <= _MOST_CROSSED:
+        rows, columns = np.triu_indices(count, 1)
+        square[rows, columns] += beta[2 * count :] / 2
+        square[columns, rows] += beta[2 * count :] / 2
+    return beta[:count], square

@@ -1,4 +1,4 @@
-"""Paired games between parameter values: openings to learn from and openings held out, and the journal of a tuning.
+"""Tunings, and their paired games between parameter values: openings to learn from and openings held out, and journals.
 
 A journal has the settings, then a line per batch. It is the only state; a tuning resumes where it ends.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,15 @@ from ..plan.openings import OpeningSet, orbit_ids, random_openings, split_of
 from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
 from ..play.parallel_map import parallel_mapper
 from ..record.checked_lines import append_lines, open_journal
-from ..roster import Spec, complete, make_agent, named, parse_spec
+from ..roster import Spec, complete, make_agent, named, parse_spec, settings_text
+from ..statistics.proportions import Interval, mean_parts, rate_interval
+from .parameter_space import Space, space_of
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -222,3 +225,141 @@ class Journal:
             if self._path:
                 append_lines(self._path, [asdict(result)])
         return [self.tallies[batch.key] for batch in batches]
+
+
+@dataclass(frozen=True)
+class SpsaPlan:
+    """How a run goes: after each round the parameters move.
+
+    So many `directions`, pairs of ends drawn by `seed`, are played a round; each plays so many openings, two games
+    each.
+    """
+
+    rounds: int
+    directions: int
+    openings: int
+    seed: int
+
+    @property
+    def games(self) -> int:
+        """Total number of games."""
+        return 2 * self.rounds * self.directions * self.openings
+
+
+def plan_of(games: int, seed: int, directions: int = 8) -> SpsaPlan:
+    """A plan of about so many games: a hundred rounds, fewer if a pair of ends had fewer than eight openings."""
+    rounds = max(1, min(100, games // (2 * directions * 8)))
+    return SpsaPlan(rounds, directions, max(1, round(games / (2 * rounds * directions))), seed)
+
+
+OPENINGS = 4000
+"""Number of openings to tune on, if the board has as many."""
+Sampler = Literal["spsa", "optuna"]
+
+
+@dataclass(frozen=True)
+class TuningTask:
+    """A tuning: agent, opponent, board, random openings and plan.
+
+    Both specs are completed; without an opponent the agent meets itself with other values. `wanted` are the parameters
+    to tune, all if empty. `openings` is the largest number of openings to tune on. `sampler` chooses the values.
+    """
+
+    spec: Spec
+    opponent: Spec | None
+    wanted: tuple[str, ...] = ()
+    size: str = "7x7"
+    plies: int = 4
+    openings: int = OPENINGS
+    plan: SpsaPlan = plan_of(20_000, 1)
+    sampler: Sampler = "spsa"
+
+
+@dataclass(frozen=True)
+class TuningProgress:
+    """Progress: rounds done and planned, parameter names, and the path so far, float64[rounds + 1, p]."""
+
+    done: int
+    rounds: int
+    names: tuple[str, ...]
+    path: Floats
+
+
+@dataclass(frozen=True)
+class Study:
+    """A tuning that is being played: what is tuned, on which openings, and the results so far; `play` plays batches."""
+
+    question: TuningTask
+    space: Space
+    pool: OpeningPool
+    journal: Journal
+    play: PlayBatches
+
+    @property
+    def games(self) -> int:
+        """Number of games played."""
+        return 2 * sum(result.openings for result in self.journal.tallies.values())
+
+    @property
+    def forfeits(self) -> int:
+        """Number of games lost otherwise than by having no move."""
+        return sum(result.forfeits for result in self.journal.tallies.values())
+
+    def meet(self, batches: Sequence[Batch]) -> list[BatchResult]:
+        """Return the results of batches in order; missing ones are played."""
+        return self.journal.meet(batches, self.play)
+
+
+@contextmanager
+def opened_study(
+    question: TuningTask,
+    out: Path | None,
+    jobs: int,
+    cluster: str | None,
+    described: Callable[[Space], Mapping[str, object]],
+    *,
+    with_choices: bool = False,
+) -> Iterator[Study]:
+    """Start a tuning, or resume it where its journal ends.
+
+    Args:
+        question, out, jobs, cluster: see `tune`.
+        described: returns further settings that determine the games.
+        with_choices: whether to tune categorical parameters as well.
+
+    Raises:
+        ValueError: there is nothing to tune, or `out` has other settings.
+    """
+    specs = [spec for spec in (question.spec, question.opponent) if spec]
+    agents = prepare([str(spec) for spec in specs], question.size)
+    settings = [settings_text(spec, agent) for spec, agent in zip(specs, agents, strict=True)]
+    if len(set(settings)) < len(settings):
+        raise ValueError(f"--opponent: {specs[1].name} is the agent itself, which it meets without the option")
+    assert agents[0].heuristic is not None
+    space = space_of(agents[0].heuristic, question.wanted, with_choices=with_choices)
+    pool = pool_of(question.size, question.plies, question.openings, question.plan.seed)
+    facts = {
+        **described(space),
+        "agents": settings,
+        "size": question.size,
+        "openings": [question.plies, len(pool)],
+        "plan": asdict(question.plan),
+    }
+    journal = Journal(out, facts)
+    with playing(question.size, jobs, cluster) as play:
+        yield Study(question, space, pool, journal, play)
+
+
+def promise(leads: Ints, orbits: Ints, against_itself: bool) -> Interval:
+    """Return the result of the finals: the share of games won against the old values, or the gain.
+
+    Args:
+        leads: int64[n], of each opening's two games, those won by the new values less those won by the old.
+        orbits: int64[n], of the openings.
+        against_itself: whether new and old met each other; else both met the opponent.
+    """
+    by_orbit, games = np.bincount(orbits, leads), 2 * np.bincount(orbits)
+    met = games > 0
+    if against_itself:
+        return rate_interval(by_orbit[met] + games[met] / 2, games[met])
+    return mean_parts(by_orbit[met] / games[met]).alone

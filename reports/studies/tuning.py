@@ -17,20 +17,18 @@ from rich.table import Table
 from knights_isolation import heuristics
 from knights_isolation.experiments.learn import pairwise_fit
 from knights_isolation.experiments.learn.feature_selection import Selection, feature_name, select_features
-from knights_isolation.experiments.learn.move_pairs import reproducible_limit
 from knights_isolation.experiments.learn.optuna_tuning import SampledParameter, Sampling, run_tuning
-from knights_isolation.experiments.learn.pairwise_fit import Fit, FittedParameter
+from knights_isolation.experiments.learn.pairwise_fit import Fit, FittedParameter, reproducible_limit
 from knights_isolation.experiments.learn.parameter_space import check_parameters, options_text, write_patch
 from knights_isolation.experiments.learn.parameter_sweep import Sweep, parse_axis, plan_sweep, play_sweep
-from knights_isolation.experiments.learn.spsa_tuning import (
-    Judgement,
-    TunedParameter,
-    Tuning,
+from knights_isolation.experiments.learn.spsa_tuning import Judgement, TunedParameter, Tuning, judge
+from knights_isolation.experiments.learn.tuning_games import (
     TuningProgress,
     TuningTask,
-    judge,
+    limited_of,
+    opponent_of,
+    subject_of,
 )
-from knights_isolation.experiments.learn.tuning_games import limited_of, opponent_of, subject_of
 from knights_isolation.experiments.noting import note_screening, note_selection
 from knights_isolation.experiments.plan.catalogue import heuristic_named
 from knights_isolation.experiments.play.pools.interrupts import keeping
