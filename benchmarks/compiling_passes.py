@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.public_style import write
 from knights_isolation import heuristics
 from knights_isolation.isolation.checks.search_cost import compare_turns, random_openings
-from knights_isolation.isolation.compiling import compile_heuristic, integer_ranks, source_rewriter
+from knights_isolation.isolation.compiling import compile_heuristic, linking, source_rewriter
 from knights_isolation.isolation.games.batch_moves import Positions, asking
 from knights_isolation.isolation.loading.load_user_code import is_heuristic, load_module
 from knights_isolation.isolation.rules.limits import Limit
@@ -33,7 +33,7 @@ from knights_isolation.isolation.search.compiled import compiled_search
 
 PASSES: dict[str, tuple[Any, str, Any]] = {
     "cell_sums": (source_rewriter, "tabulate_cell_sums", lambda module: None),
-    "integer_ranks": (integer_ranks, "_in_whole_numbers", lambda text: None),
+    "integer_ranks": (linking, "_in_whole_numbers", lambda text: None),
 }
 """For each pass: the module that calls it, its name there, and its replacement."""
 DATA = Path(__file__).parents[1] / "tests" / "data"

@@ -23,8 +23,8 @@ from knights_isolation.heuristics import Composite
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
 from knights_isolation.isolation.compiling.numba_errors import explain_line
-from knights_isolation.isolation.compiling.rewrites.cleanup import CleanUp
 from knights_isolation.isolation.compiling.rewrites.loops import comprehensions
+from knights_isolation.isolation.compiling.rewrites.simplification import CleanUp
 from knights_isolation.isolation.compiling.source_rewriter import CompileError, rewrite
 from knights_isolation.isolation.compiling.specialise import own_code
 from knights_isolation.isolation.loading.load_user_code import load_module

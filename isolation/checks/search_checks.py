@@ -19,7 +19,7 @@ from itertools import product
 from types import CodeType
 from typing import Any
 
-from ..compiling.determinism import nondeterminism_reason
+from ..compiling.source_rewriter import nondeterminism_reason
 from ..editions.classic_board import Board
 from ..editions.edition import THIRD, Edition, names_no_move, read_move
 from ..editions.third.sample_players import minimax_value

@@ -27,17 +27,12 @@ from . import FUNCTIONS_REMEMBERED
 from .numba_errors import explain_line, explain_result, line_reached
 from .rewrites import constants
 from .rewrites.arithmetic import LowerNumerics, check, count_rounds
-from .rewrites.board_sets import HoldBoardSets, OrderSets
 from .rewrites.choices import LowerChoices
 from .rewrites.classic_api import LowerClassicApi, LowerStates
-from .rewrites.cleanup import CleanUp
-from .rewrites.constant_folding import EvaluateConstants, Fold, LargeResults, Prune
 from .rewrites.containers import LowerContainers, LowerCounters, SplitDictionaries
 from .rewrites.element_types import PromoteInts, TypeEmptyContainers, UseOneKind
-from .rewrites.generators import LowerGenerators, LowerIterators
 from .rewrites.guesses import GuessElements
 from .rewrites.idioms import LowerIdioms, LowerPartials, ResolveAliases, lower_walrus
-from .rewrites.kept_collections import KeepLists, KeepSets
 from .rewrites.loops.cell_sums import tabulate_cell_sums
 from .rewrites.loops.comprehensions import LowerComprehensions
 from .rewrites.loops.unrolling import Unroll
@@ -45,10 +40,13 @@ from .rewrites.memos import LowerMemos
 from .rewrites.name_resolution import ResolveNames
 from .rewrites.nones import LowerNoneChecks, LowerNoneInTuples, LowerOptional
 from .rewrites.objects import LowerNonlocals, LowerObjects, LowerRecords
+from .rewrites.representations import HoldBoardSets, KeepLists, KeepSets, OrderSets
+from .rewrites.sequences import LowerGenerators, LowerIterators, LowerUnpacking
+from .rewrites.simplification import CleanUp, EvaluateConstants, Fold, LargeResults, Prune
 from .rewrites.tables import Literals, LowerRaggedTables, SizeTables, read_from_arrays
 from .rewrites.texts import LowerTexts
-from .rewrites.unpacking import LowerUnpacking
 from .source.compile_error import CompileError, instead_of_call, refuse
+from .source.dependence import unrepeatable_code
 from .source.function_source import Definition, definition, parameters, taken
 from .source.rewrite import FunctionContext, Rewrite, at, call, function, name, statements
 from .source.scopes import SUPPORT, Callee, Kind, Nested, Scope, as_callee, scope_of, variables_read
@@ -168,6 +166,32 @@ def _rewrite(
     origin = definition(callee.target) if callee and isinstance(callee.target, FunctionType) else ast.Pass()
     module.add(at(origin, function("score", ["game", "player", *_variables(slots)], body)))
     return module.finish("score", parameters)
+
+
+def nondeterminism_reason(heuristic: Any) -> str:
+    """Why a heuristic may say something else of the same position later; empty if nothing in its code says so.
+
+    What compiles cannot: it knows neither chance nor time, and keeps nothing between calls. Of other code, the
+    functions it reaches are looked through; what they call in other packages is taken to be repeatable.
+    """
+    heuristic = base_function(heuristic)
+    try:
+        return _why_unrepeatable(heuristic)
+    except TypeError:  # no hash, as objects of most dataclasses
+        return _find(heuristic)
+
+
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
+def _why_unrepeatable(heuristic: Any) -> str:
+    return _find(heuristic)
+
+
+def _find(heuristic: Any) -> str:
+    try:
+        rewrite(heuristic)
+    except CompileError as error:
+        return error.reason if error.is_unrepeatable else unrepeatable_code(heuristic)
+    return ""
 
 
 def _slots(heuristic: Any) -> tuple[Slots, tuple[Parameter, ...]]:

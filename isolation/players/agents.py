@@ -117,7 +117,7 @@ class AgentDefaults(Protocol):
         heuristic = getattr(self, "heuristic", None)
         if heuristic is None:
             return ""
-        from ..compiling.determinism import nondeterminism_reason
+        from ..compiling.source_rewriter import nondeterminism_reason
 
         return nondeterminism_reason(heuristic)
 

@@ -6,23 +6,23 @@
 | tables | `table_for(game.height, game.width)`, which remembers its values | a constant |
 | idioms | `moves = game.get_legal_moves`, then `moves(player)` | `game.get_legal_moves(player)` |
 | objects | `tally = Tally(0)`, `tally.add(cell)`, of a class whose objects change | variables, inner functions |
-| generators | `yield cell` in a helper | a list that is appended to |
+| sequences | `yield cell` in a helper | a list that is appended to |
 | objects | `nonlocal count` | a list with one element |
 | idioms | `near = partial(distance, here)` | `near = lambda cell: distance(here, cell)` |
-| cleanup | docstrings, annotations, `print`, logging, imports inside the function | nothing |
-| cleanup | `lambda cell, middle=middle: ...` | a variable that holds the default |
-| constant_folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
-| constant_folding | `hasattr(game, "reach")`, `getattr(game, "reach", None)` | `True`, `game.reach` |
-| constant_folding | what follows a `return`, `DEBUG = False`; only where it does not compile otherwise | nothing |
+| simplification | docstrings, annotations, `print`, logging, imports inside the function | nothing |
+| simplification | `lambda cell, middle=middle: ...` | a variable that holds the default |
+| simplification | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
+| simplification | `hasattr(game, "reach")`, `getattr(game, "reach", None)` | `True`, `game.reach` |
+| simplification | what follows a `return`, `DEBUG = False`; only where it does not compile otherwise | nothing |
 | idioms | `moves.__len__()`, `(own, both)[own > 3]` | `len(moves)`, `both if own > 3 else own` |
-| generators | `cells = iter(moves)`, `next(cells)` | a list, `cells.pop(0)` |
-| constant_folding | `int("7")`, a table made of a text; only where it does not compile otherwise | the value |
+| sequences | `cells = iter(moves)`, `next(cells)` | a list, `cells.pop(0)` |
+| simplification | `int("7")`, a table made of a text; only where it does not compile otherwise | the value |
 | containers | `counts[row] += 1` of a `Counter` or `defaultdict` | a key made sure of first |
 | containers | `dict(own=1)`, `OrderedDict([("own", 1)])` | `{"own": 1}` |
 | objects | `Point(row, column).row`, of a named tuple, a dataclass or another class | `(row, column)[0]` |
 | containers | `lines["row"]`, all keys written out; only where it does not compile otherwise | a variable |
 | texts | `str(count)`, `f"{own}-{opp}"`, `bin(mask).count("1")` | texts joined by `+`, a count of bits |
-| unpacking | `manhattan(*cell)`, `rows, columns = zip(*cells)`, `[*own, *opponent]` | each part |
+| sequences | `manhattan(*cell)`, `rows, columns = zip(*cells)`, `[*own, *opponent]` | each part |
 | loops.unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |
 | loops.unrolling | `[v for over, v in ((game.is_loser, -9), …) if over(player)]` | `[-9][:1 if … else 0] + …` |
 | choices | `STAGES[phase](game, player)`, `weights = EARLY if early else LATE` | a number for each |
@@ -33,12 +33,12 @@
 | tables | `enumerate(LINES, start=1)`, where the rows of LINES have several lengths | a list of lists |
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
 | containers | `own.keys() & other.keys()` | sets of the keys |
-| board_sets | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
-| board_sets | `seen = set()`, `seen.add(cell)`, `seen |= frontier` of cells of the board | bit masks |
+| representations | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
+| representations | `seen = set()`, `seen.add(cell)`, `seen |= frontier` of cells of the board | bit masks |
 | element_types | `found = []`, filled by a helper or reassigned | an empty list of cells, or of numbers |
 | element_types | `[0] * 7` that fractions are put into; only where the heuristic is wrong without | `[0.0] * 7` |
-| kept_collections | `groups[row] = []` in a dictionary; only where it does not compile otherwise | a typed list |
-| kept_collections | `groups[row] = set()` in a dictionary; only where it does not compile otherwise | a list |
+| representations | `groups[row] = []` in a dictionary; only where it does not compile otherwise | a typed list |
+| representations | `groups[row] = set()` in a dictionary; only where it does not compile otherwise | a list |
 | nones | `if cell is None: return blank` in a helper; only where it does not compile otherwise | an exception |
 | nones | `queue = [(cell, None)]`; only where it does not compile otherwise | a None that may be a cell |
 | nones | `best = None`; only where it does not compile otherwise | a flag that says whether there is a value |

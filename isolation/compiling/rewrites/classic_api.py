@@ -12,7 +12,7 @@ from ...editions.classic_board import Board
 from ...editions.third.state import DebugState, Isolation
 from ..source.compile_error import refuse
 from ..source.rewrite import Rewrite, at, call, name, support, target
-from ..source.wide_integers import LARGEST
+from .constants import LARGEST
 from .element_types import pairs, with_values
 
 _PRIVATE_ATTRIBUTES = {"_active_player": "active_player", "__active_player__": "active_player"}

@@ -14,8 +14,8 @@ from ...usercode.parsing import parse, parse_expression
 from ..source.compile_error import refuse, refuse_unrepeatable
 from ..source.function_source import fields_of
 from ..source.rewrite import is_fresh, support
-from ..source.wide_integers import LARGEST
 
+LARGEST = 1 << 63
 Table = Mapping[Any, Any]
 _MOST_COMPARED = 200
 _KINDS = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))
