@@ -34,7 +34,7 @@ from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.reports.board.request_guard import cookie_of
 from knights_isolation.reports.board.request_models import Position, board_of
 from knights_isolation.reports.board.resources import Resources
-from knights_isolation.reports.lab.suite_positions import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
+from knights_isolation.reports.lab.lab_answers import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from knights_isolation.reports.league.league_pages import write_pages
 from knights_isolation.reports.pages.report_page import write_report
 from knights_isolation.reports.replay import replay_of_run, replay_page

@@ -17,10 +17,18 @@ from knights_isolation.isolation.usercode.inputs import state_of
 from knights_isolation.reports.board.board_processes import Processes, answer
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab.heuristic_pages import keep_trial, own_heuristics, read_trial
-from knights_isolation.reports.lab.lab_answers import finding, pools, rated, trial
+from knights_isolation.reports.lab.lab_answers import (
+    PuzzleAnswer,
+    PuzzleQuestion,
+    finding,
+    judge_move,
+    pools,
+    puzzle,
+    rated,
+    trial,
+)
 from knights_isolation.reports.lab.run_lines import RunLines, signature, thumbnail
 from knights_isolation.reports.lab.server import title_of
-from knights_isolation.reports.lab.suite_positions import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from knights_isolation.reports.tables.ratings import rating_sections
 
 WRITES = """def score(game, player):

@@ -18,6 +18,7 @@ from knights_isolation.experiments.statistics.planning import plan_contenders
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.sequential_tests import run_tests
 from knights_isolation.reports.charts.grids import differences, leads
+from knights_isolation.reports.lab.run_pages import run_state
 from knights_isolation.reports.pages.report_page import finding_of, headline, report_page
 from knights_isolation.reports.plots import draw_kind
 from knights_isolation.reports.studies.headlines import compare_headline, ratings_headline, summary_headline
@@ -26,7 +27,6 @@ from knights_isolation.reports.tables.ratings import rating_sections
 from knights_isolation.reports.tables.summary import summarize
 from knights_isolation.reports.text.cell_values import Estimate, Points
 from knights_isolation.reports.text.rendering import Section, render_sections, section_called
-from knights_isolation.reports.watch.run_follower import run_state
 
 
 def rows_of(sections, key):

@@ -16,8 +16,8 @@ from knights_isolation.experiments.record import log
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.sequential_tests import live_standings
 from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.lab.run_pages import Pace, run_state
 from knights_isolation.reports.lab.server import serve_in_background
-from knights_isolation.reports.watch.run_follower import Pace, run_state
 
 
 @contextmanager
@@ -194,7 +194,7 @@ def test_a_run_that_is_damaged_from_the_beginning_is_shown_as_that(tmp_path):
 
 
 def test_no_more_pages_are_told_than_there_is_room_for_even_if_all_come_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("knights_isolation.reports.watch.run_follower._LISTENERS", 3)
+    monkeypatch.setattr("knights_isolation.reports.lab.run_pages._LISTENERS", 3)
     path = gauntlet(1).write(tmp_path / "run")
     with watching(path) as port:
         lines = [HTTPConnection("127.0.0.1", port, timeout=60) for _ in range(8)]

@@ -8,7 +8,7 @@ SCORE = "isolation_score"
 """The symbol of the heuristic in machine code, float64(position, player, parameters): float64s one after another."""
 
 RANK = "isolation_rank"
-"""The symbol of the rank of the heuristic's value: what searches compare, a whole number; see `compiling.ranking`."""
+"""The symbol of the rank of the heuristic's value: what searches compare, a whole number; see `compiling.linking`."""
 WORTH = "isolation_worth"
 """The symbol of the float64 that a rank stands for."""
 WON = (1 << 63) - 1
@@ -17,25 +17,9 @@ NOT_A_NUMBER = -(1 << 63)
 """In place of a rank: the heuristic has failed."""
 
 # A desk is one block of int64.
-NODES = 0
-CHECKPOINT = 1
-NODE_LIMIT = 2
-CLOCK = 3
-DEADLINE = 4
-STRIDE = 5
-LAST_LOOK = 6
-STOPPED = 7
-HORIZON = 8
-RANDOM = 9
-MOVE = 10
-DEPTH = 11
-EXACT = 12
-NANOSECONDS = 13
-FAILED = 14
-GIVEN_UP = 15
-PARAMETERS = 16
+NODES, CHECKPOINT, NODE_LIMIT, CLOCK, DEADLINE, STRIDE, LAST_LOOK, STOPPED, HORIZON = range(9)
+RANDOM, MOVE, DEPTH, EXACT, NANOSECONDS, FAILED, GIVEN_UP, PARAMETERS, LENGTH = range(9, 18)
 MAX_PLY = 130
-LENGTH = 17
 BEST_LENGTH = LENGTH + MAX_PLY
 BEST_LINE = BEST_LENGTH + 1
 LINE = BEST_LINE + MAX_PLY

@@ -36,10 +36,9 @@ from ..board.request_models import StrictModel
 from ..board.resources import Resources
 from ..text.cell_values import pluralise
 from .framing import frame_of, lab_page, problem_page
-from .lab_answers import RunPool, pools, rated, trial
-from .run_lines import InRun, RunLines
+from .lab_answers import RunPool, SeeingQuestion, pools, rated, resolved, see, trial
+from .run_lines import RunLines
 from .starting_runs import BUSY, COMPILED, RunStarter
-from .suite_positions import SeeingQuestion, resolved, see
 
 _LONGEST_SOURCE = 60_000
 _USUAL, _USUAL_OTHER = "improved", "territory"
@@ -144,6 +143,7 @@ class HeuristicPages:
             return problem_page(frame, 404, "No such heuristic", f"There is no heuristic {name} here.")
         others = [other for other in heuristics.names() if other != name]
         in_runs = await asyncio.to_thread(self.lines.of_heuristic, name, self.shelf)
+        ahead, among = sum(row.verdict == "better" for row in in_runs), pluralise(len(in_runs), "comparison")
         return lab_page(
             "heuristic.html",
             frame,
@@ -154,7 +154,7 @@ class HeuristicPages:
             others=others,
             usual=_USUAL if name != _USUAL else _USUAL_OTHER,
             in_runs=in_runs,
-            runs_title=_in_runs_title(in_runs),
+            runs_title=f"Won significantly more than the baseline in {ahead} of {among}",
         )
 
     async def _see(self, asked: SeeingQuestion, request: Request) -> BoardAnswer:
@@ -225,11 +225,6 @@ class HeuristicPages:
             kept.unlink()
             raise ValueError(str(error).partition(" Tried=ID:")[0]) from None
         return succeeded({"address": f"/runs/{quote(name)}"})
-
-
-def _in_runs_title(in_runs: list[InRun]) -> str:
-    ahead = sum(row.verdict == "better" for row in in_runs)
-    return f"Won significantly more than the baseline in {ahead} of {pluralise(len(in_runs), 'comparison')}"
 
 
 def shipped_heuristic(name: str) -> OwnHeuristic:

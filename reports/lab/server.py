@@ -42,10 +42,10 @@ from ..pages.templates import STYLE
 from ..text.cell_values import Share
 from .framing import frame_of, lab_page, problem_page
 from .heuristic_pages import HeuristicPages
+from .lab_answers import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from .run_lines import RunLines
 from .run_pages import RunPages
 from .starting_runs import COMPILED, RunStarter
-from .suite_positions import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 
 LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"

@@ -1,1 +1,1 @@
-"""The live page of a run, updated whenever its log has grown."""
+"""The progress of a run in the terminal."""

@@ -11,12 +11,12 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer, signature
 from numba.typed.typedobjectutils import _nonoptional
 
-from ...decorators import by_type, for_all_types, operation
-from ...position import CellsType
-from ..checked_arithmetic import REFUSED, give_up, plus
-from ..math_functions import mathematics as math
-from ..numpy_functions import numbers as np
-from ..wide_numbers import WIDE, as_fraction
+from ..decorators import by_type, for_all_types, operation
+from ..position import CellsType
+from .checked_arithmetic import REFUSED, give_up, plus
+from .math_functions import mathematics as math
+from .numpy_functions import numbers as np
+from .wide_numbers import WIDE, as_fraction
 
 
 @by_type

@@ -9,13 +9,13 @@ from numba import types
 from numba.extending import overload, overload_method
 from numba.typed import List
 
-from ... import bitboards
-from ...decorators import always, by_type, for_all_types, operation
-from ...position import CellsType, as_cells
-from ..checked_arithmetic import give_up
-from ..numpy_functions import numbers as np
+from .. import bitboards
+from ..decorators import always, by_type, for_all_types, operation
+from ..position import CellsType, as_cells
 from .arrays import array
+from .checked_arithmetic import give_up
 from .conversions import contains, equal
+from .numpy_functions import numbers as np
 
 _LISTED = types.List | types.ListType
 

@@ -1,1 +1,0 @@
-"""What Python's values do in compiled code: lists, sets, dictionaries, arrays, numbers and texts."""
