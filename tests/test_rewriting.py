@@ -21,8 +21,8 @@ from sampling import sampled
 from knights_isolation import heuristics
 from knights_isolation.heuristics import Composite
 from knights_isolation.isolation import Board
+from knights_isolation.isolation.compiling.compile_errors import explain_line
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from knights_isolation.isolation.compiling.numba_errors import explain_line
 from knights_isolation.isolation.compiling.rewrites.loops import comprehensions
 from knights_isolation.isolation.compiling.rewrites.simplification import CleanUp
 from knights_isolation.isolation.compiling.source_rewriter import CompileError, rewrite

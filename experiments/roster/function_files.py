@@ -26,7 +26,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from knights_isolation import heuristics
-from knights_isolation.isolation.compiling.source.compile_error import CompileError
+from knights_isolation.isolation.compiling.compile_errors import CompileError
 from knights_isolation.isolation.compiling.source.function_source import definition, file_tree
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.loading.load_user_code import is_player, origin_of

@@ -80,7 +80,7 @@ def engine_sources() -> list[Path]:
         "boards": ("board", "net"),
         "editions": ("classic_board", "third/state"),
         "compiling": (
-            *("comparison", "compile_heuristic", "linking", "llvm_ir", "numba_errors", "object_code", "specialise"),
+            *("comparison", "compile_errors", "compile_heuristic", "linking", "llvm_ir", "object_code", "specialise"),
         ),
     }
     return [

@@ -26,7 +26,7 @@ from ..rules.parameters import BoundHeuristic, parameter_values
 from ..usercode.user_exceptions import CompilerFault
 from . import FUNCTIONS_REMEMBERED, code_cache
 from .comparison import Problem, compare, sample_positions, samples_of
-from .numba_errors import refuses_heuristic
+from .compile_errors import refuses_heuristic
 from .source_rewriter import ATTEMPTS, CompileError, Rewritten, rewrite
 from .specialise import NativeFunction, ScoreModule, native_function, pack
 

@@ -27,7 +27,7 @@ from llvmlite import ir
 from ..native.layout import NOT_A_NUMBER, RANK, SCORE, WON, WORTH
 from ..native.runtime.numpy_loops import LOOP, numpy_loop
 from . import code_cache, object_code
-from .source.compile_error import CompileError
+from .compile_errors import CompileError
 
 _ENTRY = "isolation_entry"
 _UNRESOLVED = ".numba.unresolved$"

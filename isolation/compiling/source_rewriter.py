@@ -24,7 +24,7 @@ from ..rules.parameters import Parameter, base_function, opened, owners
 from ..usercode.parsing import parse, parse_expression
 from ..usercode.user_exceptions import format_exception, to_one_line
 from . import FUNCTIONS_REMEMBERED
-from .numba_errors import explain_line, explain_result, line_reached
+from .compile_errors import CompileError, explain_line, explain_result, instead_of_call, line_reached, refuse
 from .rewrites import constants
 from .rewrites.arithmetic import LowerNumerics, check, count_rounds
 from .rewrites.choices import LowerChoices
@@ -41,11 +41,9 @@ from .rewrites.name_resolution import ResolveNames
 from .rewrites.nones import LowerNoneChecks, LowerNoneInTuples, LowerOptional
 from .rewrites.objects import LowerNonlocals, LowerObjects, LowerRecords
 from .rewrites.representations import HoldBoardSets, KeepLists, KeepSets, OrderSets
-from .rewrites.sequences import LowerGenerators, LowerIterators, LowerUnpacking
+from .rewrites.sequences import LowerGenerators, LowerIterators, LowerTexts, LowerUnpacking
 from .rewrites.simplification import CleanUp, EvaluateConstants, Fold, LargeResults, Prune
 from .rewrites.tables import Literals, LowerRaggedTables, SizeTables, read_from_arrays
-from .rewrites.texts import LowerTexts
-from .source.compile_error import CompileError, instead_of_call, refuse
 from .source.dependence import unrepeatable_code
 from .source.function_source import Definition, definition, parameters, taken
 from .source.rewrite import FunctionContext, Rewrite, at, call, function, name, statements

@@ -19,8 +19,8 @@ from ..editions.classic_board import Board
 from ..rules.geometry import MOST_COMPILED_CELLS
 from ..usercode.parsing import parse
 from . import FUNCTIONS_REMEMBERED, code_cache
+from .compile_errors import blaming_us, refuses_heuristic
 from .linking import kernel_code, link, load, score_code
-from .numba_errors import blaming_us, refuses_heuristic
 
 Template = Literal[
     "minimax", "alphabeta", "bestfirst", "mcts", "greedy", "random", "evaluate", "values", "lines", "games", "answers",

@@ -21,7 +21,7 @@
 | containers | `dict(own=1)`, `OrderedDict([("own", 1)])` | `{"own": 1}` |
 | objects | `Point(row, column).row`, of a named tuple, a dataclass or another class | `(row, column)[0]` |
 | containers | `lines["row"]`, all keys written out; only where it does not compile otherwise | a variable |
-| texts | `str(count)`, `f"{own}-{opp}"`, `bin(mask).count("1")` | texts joined by `+`, a count of bits |
+| sequences | `str(count)`, `f"{own}-{opp}"`, `bin(mask).count("1")` | texts joined by `+`, a count of bits |
 | sequences | `manhattan(*cell)`, `rows, columns = zip(*cells)`, `[*own, *opponent]` | each part |
 | loops.unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |
 | loops.unrolling | `[v for over, v in ((game.is_loser, -9), …) if over(player)]` | `[-9][:1 if … else 0] + …` |

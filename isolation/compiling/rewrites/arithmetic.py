@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...usercode.parsing import parse_expression
-from ..source.compile_error import refuse
+from ..compile_errors import refuse
 from ..source.rewrite import Rewrite, at, call, name, statements, support, target, written_out
 from ..source.scopes import SUPPORT
 from .constants import is_numpys_constant

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..source.compile_error import CompileError
+from ..compile_errors import CompileError
 from ..source.function_source import bound_names, definition
 from ..source.rewrite import FunctionContext, Rewrite, at, call, function, name, statements, written_out
 from ..source.scopes import Callee, Choices, Nested, as_callee, scope_of

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...editions.classic_board import Board
 from ...editions.third.state import DebugState, Isolation
-from ..source.compile_error import refuse
+from ..compile_errors import refuse
 from ..source.rewrite import Rewrite, at, call, name, support, target
 from .constants import LARGEST
 from .element_types import pairs, with_values
@@ -170,8 +170,7 @@ class LowerStates(Rewrite):
         return value
 
     def visit_Call(self, node: ast.Call) -> Any:
-        known = self.known(node.func)
-        made = known.value if known is not None else None
+        made = self.value_of(node.func, ast.AST)
         if made == DebugState.from_state and len(node.args) == 1:
             return self.visit(node.args[0])
         if made is Isolation or made is DebugState:

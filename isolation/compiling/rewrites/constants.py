@@ -11,7 +11,7 @@ import numpy as np
 
 from ...boards.net import Net
 from ...usercode.parsing import parse, parse_expression
-from ..source.compile_error import refuse, refuse_unrepeatable
+from ..compile_errors import refuse, refuse_unrepeatable
 from ..source.function_source import fields_of
 from ..source.rewrite import is_fresh, support
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from ..source.compile_error import CompileError, refuse
+from ..compile_errors import CompileError, refuse
 from ..source.function_source import bound_names, definition
 from ..source.rewrite import Replaced, Rewrite, at, call, name, statements, support, target, written_out
 from ..source.scopes import Callee, Missing, Nested, free_names, scope_of
@@ -29,8 +29,7 @@ class LowerContainers(Rewrite):
     def _prepare(self, node: ast.FunctionDef) -> None:
         self.longest: dict[str, ast.expr] = {}
         for place, value in (pair for inner in ast.walk(node) for pair in pairs(inner)):
-            made = self.known(value.func) if isinstance(value, ast.Call) else None
-            if made is None or made.value is not collections.deque or not isinstance(value, ast.Call):
+            if not isinstance(value, ast.Call) or self.value_of(value.func, ast.AST) is not collections.deque:
                 continue
             if isinstance(place, ast.Name) and (longest := self._longest(value)) is not None:
                 self.longest[place.id] = longest
@@ -145,8 +144,7 @@ class LowerContainers(Rewrite):
         lengths = OF_LENGTHS.get(value) if isinstance(value, Hashable) else None
         if lengths is None or len(node.args) != 2:
             return None
-        known = self.known(node.args[1])
-        return lengths.get(known.value) if known is not None else None
+        return lengths.get(self.value_of(node.args[1], ast.AST))
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Put the default under the key before adding to it, so that numba learns the type of both."""
@@ -193,9 +191,6 @@ class LowerCounters(Rewrite):
     """`counts[kind] += 1` first makes sure of the key; `Counter(cells)` counts them in a loop."""
 
     def _prepare(self, node: ast.FunctionDef) -> None:
-        self._learn(node)
-
-    def _learn(self, node: ast.AST) -> None:
         for place, value in (pair for statement in ast.walk(node) for pair in pairs(statement)):
             if isinstance(place, ast.Name) and isinstance(value, ast.Call | ast.BinOp):
                 missing = self._missing_of(value)
@@ -213,8 +208,9 @@ class LowerCounters(Rewrite):
             case ast.Call(ast.Attribute(ast.Name() as table, "update")):
                 match _one_collection(node.value):
                     case ast.Dict(keys, values) if all(keys):
-                        written = [_put(table, key, value) for key, value in zip(keys, values, strict=True) if key]
-                        return self.rewrite_body([at(node, one) for one in written])
+                        entries = [(key, value) for key, value in zip(keys, values, strict=True) if key]
+                        put = [ast.Assign([ast.Subscript(table, key, ast.Store())], value) for key, value in entries]
+                        return self.rewrite_body([at(node, one) for one in put])
             case ast.Call(ast.Attribute(ast.Name() as table, "setdefault"), [key, missing]):
                 return self._put_first(ast.Subscript(table, key, ast.Load()), missing, node)[:-1]
             case ast.Call(ast.Attribute(ast.Subscript(ast.Name()) as place), [_]) if absent := self._missing_in(place):
@@ -228,9 +224,10 @@ class LowerCounters(Rewrite):
     def _counted_onto(self, table: ast.Name, sign: str, items: ast.expr, node: ast.Expr) -> list[ast.stmt]:
         """Count items, or what a dictionary says of each, onto a counter or off it."""
         if isinstance(items, ast.Dict) and all(items.keys):
-            entries = zip(items.keys, items.values, strict=True)
-            written = [_counted(table, sign, key, value) for key, value in entries if key]
-            return self.rewrite_body([at(node, one) for one in written])
+            adding: ast.operator = ast.Add() if sign == "+" else ast.Sub()
+            entries = [(key, value) for key, value in zip(items.keys, items.values, strict=True) if key]
+            put = [ast.AugAssign(ast.Subscript(table, key, ast.Store()), adding, value) for key, value in entries]
+            return self.rewrite_body([at(node, one) for one in put])
         item, given = self.context.variable("item"), self.context.variable("given")
         lines = f"GIVEN = ITEMS\nfor ITEM in GIVEN:\n    TABLE[ITEM] {sign}= COUNT"
         parts = {"ITEM": name(item), "GIVEN": name(given), "ITEMS": items, "TABLE": table}
@@ -281,8 +278,10 @@ class LowerCounters(Rewrite):
             return at(node, call(self.context.value(counted), items))
         if kind is collections.defaultdict:
             return at(node, ast.Dict([], []))
-        if kind in (collections.OrderedDict, dict) and not node.keywords and isinstance(_only(node.args), ast.Name):
-            return at(node, support("as_dict", *node.args))
+        if kind in (collections.OrderedDict, dict) and not node.keywords:
+            match node.args:
+                case [ast.Name()]:
+                    return at(node, support("as_dict", *node.args))
         if kind in (collections.OrderedDict, dict) and (node.args or node.keywords or kind is not dict):
             return at(node, _written_as_display(node))
         match node:
@@ -296,10 +295,10 @@ class LowerCounters(Rewrite):
 
     def _written_out(self, node: ast.expr | None) -> ast.expr | None:
         """A dictionary that never changes as a display of its entries; anything else as it is."""
-        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        if known is None or not isinstance(known.value, Mapping):
+        table = self.value_of(node) if node is not None else None
+        if not isinstance(table, Mapping):
             return node
-        return ast.Dict([*map(self.context.value, known.value)], [*map(self.context.value, known.value.values())])
+        return ast.Dict([*map(self.context.value, table)], [*map(self.context.value, table.values())])
 
     def _may_be_dictionary(self, node: ast.expr) -> bool:
         """Whether what is counted may be a dictionary of counts: a variable, or the value of a user function."""
@@ -309,8 +308,8 @@ class LowerCounters(Rewrite):
         return isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.DictComp) and self.known(node) is None
 
     def _kind(self, node: ast.AST) -> Any:
-        known = self.known(node.func) if isinstance(node, ast.Call) else None
-        return known.value if known is not None and isinstance(known.value, type) else None
+        kind = self.value_of(node.func, ast.AST) if isinstance(node, ast.Call) else None
+        return kind if isinstance(kind, type) else None
 
     def _missing_of(self, node: ast.expr) -> Missing | None:
         """Return the value for missing keys of the dictionary that an expression makes."""
@@ -374,18 +373,6 @@ def _one_collection(node: ast.Call) -> ast.expr | None:
         case ast.Call(_, [], [_, *_] as words) if all(word.arg for word in words):
             return ast.Dict([ast.Constant(word.arg) for word in words], [word.value for word in words])
     return None
-
-
-def _counted(table: ast.Name, sign: str, key: ast.expr, value: ast.expr) -> ast.stmt:
-    return ast.AugAssign(ast.Subscript(table, key, ast.Store()), ast.Add() if sign == "+" else ast.Sub(), value)
-
-
-def _put(table: ast.Name, key: ast.expr, value: ast.expr) -> ast.stmt:
-    return ast.Assign([ast.Subscript(table, key, ast.Store())], value)
-
-
-def _only(parts: list[ast.expr]) -> ast.expr | None:
-    return parts[0] if len(parts) == 1 else None
 
 
 def _written_as_display(node: ast.Call) -> ast.expr:

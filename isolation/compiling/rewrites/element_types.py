@@ -144,8 +144,8 @@ class PromoteInts(Rewrite):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "append" and len(node.args) == 1:
             node.args = [self._of_unknown(_fraction(node.args[0]))]
-        known = self.known(node.func)
-        if known is not None and known.value in (np.array, np.asarray) and len(node.args) == 1 and not node.keywords:
+        made = self.value_of(node.func, ast.AST)
+        if made in (np.array, np.asarray) and len(node.args) == 1 and not node.keywords:
             node.keywords = [ast.keyword("dtype", self.context.value(float))]
         if self.builtin(node.func) == "zip":
             node.args = [at(node, support("alike", argument)) for argument in node.args]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from ..source.compile_error import CompileError
+from ..compile_errors import CompileError
 from ..source.function_source import Definition, definition, parameters
 from ..source.rewrite import Rewrite, at, is_fresh, support
 from ..source.scopes import Callee, Nested

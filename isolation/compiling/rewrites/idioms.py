@@ -12,7 +12,7 @@ from collections import Counter
 from itertools import count
 from typing import Any
 
-from ..source.compile_error import CompileError, refuse
+from ..compile_errors import CompileError, refuse
 from ..source.function_source import definition, is_name, names_in
 from ..source.rewrite import Rewrite, at, call, function, name, target
 from ..source.scopes import Nested
@@ -75,12 +75,11 @@ class LowerIdioms(Rewrite):
         return at(node, self._written(method.value, method.attr, node.args) or node)
 
     def _makes_dictionaries(self, node: ast.expr) -> bool:
-        known = self.known(node)
-        return known is not None and isinstance(known.value, type) and issubclass(known.value, dict)
+        kind = self.value_of(node, ast.AST)
+        return isinstance(kind, type) and issubclass(kind, dict)
 
     def _is(self, node: ast.expr, value: object) -> bool:
-        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        return known is not None and known.value is value
+        return self.value_of(node) is value
 
     def _rounded(self, node: ast.expr) -> ast.expr | None:
         """`round(x, 2)` for the number that `"%.2f" % x`, `f"{x:.2f}"` or another text of it says."""
@@ -130,8 +129,7 @@ class LowerIdioms(Rewrite):
         """Whether an expression is a list or tuple that never changes, or is in one, and no array."""
         while isinstance(node, ast.Subscript):
             node = node.value
-        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        return known is not None and isinstance(known.value, list | tuple)
+        return isinstance(self.value_of(node), list | tuple)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Write an assignment for `table.__setitem__(key, value)`."""
@@ -143,8 +141,7 @@ class LowerIdioms(Rewrite):
 
     def _is_class(self, node: ast.expr) -> bool:
         """Whether the method is looked up in a class, or in the class above: `super().__len__()`."""
-        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute | ast.Call) else None
-        return known is not None and isinstance(known.value, type | super)
+        return isinstance(self.value_of(node, ast.Name | ast.Attribute | ast.Call), type | super)
 
     def _written(self, owner: ast.expr, method: str, given: list[ast.expr]) -> ast.expr | None:
         if method == "__call__":
@@ -281,10 +278,9 @@ class LowerPartials(Rewrite):
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
         try:
-            known = self.known(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else None
+            if self.value_of(node.func) is not functools.partial or not node.args:
+                return node
         except CompileError:
-            return node
-        if known is None or known.value is not functools.partial or not node.args:
             return node
         callee = self.callee(node.args[0])
         if callee is None or any(isinstance(argument, ast.Starred) for argument in node.args):

@@ -15,8 +15,8 @@ import numpy as np
 from ...boards.net import Net
 from ...rules.parameters import opened
 from ...usercode.parsing import parse_expression
+from ..compile_errors import CHANCE_AND_TIME, instead_of_call, refuse, refuse_unrepeatable
 from ..source import function_source, rewrite
-from ..source.compile_error import CHANCE_AND_TIME, instead_of_call, refuse, refuse_unrepeatable
 from ..source.function_source import Definition, definition, never_changes, parameters, taken
 from ..source.rewrite import Rewrite, at, call, holds_constants, is_asked, name, support, written_out
 from ..source.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, scope_of, variables_read
@@ -369,8 +369,8 @@ class ResolveNames(Rewrite):
         return written
 
     def _table(self, node: ast.expr) -> constants.Table | None:
-        table = self.known(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else None
-        return table.value if table is not None and isinstance(table.value, Mapping) else None
+        table = self.value_of(node, ast.Name | ast.Attribute | ast.Subscript)
+        return table if isinstance(table, Mapping) else None
 
     def _asked(self, table: constants.Table, function: str, node: ast.expr, given: list[ast.expr]) -> ast.expr:
         """The call of a function of a table; a key that is the text of a number is looked up as that number."""

@@ -15,8 +15,8 @@ from typing import Any
 
 from ...editions.classic_board import Board
 from ...editions.third.state import Isolation
+from ..compile_errors import CompileError, refuse
 from ..source import function_source
-from ..source.compile_error import CompileError, refuse
 from ..source.function_source import assigned, definition, fields_of, is_name, maker_of, names_in, parameters
 from ..source.rewrite import FunctionContext, Replaced, Rewrite, at, call, is_asked, name, support, target
 from ..source.scopes import Callee, Nested, free_names, scope_of
@@ -53,8 +53,7 @@ class LowerObjects(Rewrite):
 
     def _kind(self, node: ast.expr) -> type | None:
         """The class of the object that an expression makes, if it changes and is written in the function's file."""
-        known = self.known(node.func) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
-        kind = known.value if known is not None else None
+        kind = self.value_of(node.func, ast.Name) if isinstance(node, ast.Call) else None
         if not isinstance(kind, type) or (made := maker_of(kind)) is None:
             return None
         is_lowered_here = function_source.changes_itself(kind) or _calls_itself(made, kind)
@@ -344,8 +343,7 @@ class LowerRecords(Rewrite):
         """`Point(*cell)` for `Point._make(cell)`."""
         match node:
             case ast.Call(ast.Attribute(kind, "_make"), [items], []):
-                known = self.known(kind)
-                if known is not None and id(known.value) in self.classes:
+                if id(self.value_of(kind, ast.AST)) in self.classes:
                     return at(node, ast.Call(kind, [ast.Starred(items, ast.Load())], []))
         return node
 
@@ -380,15 +378,15 @@ class LowerRecords(Rewrite):
         return node if callable(asked) else self.context.value(asked)
 
     def _class_of(self, node: ast.AST) -> Any:
-        known = self.known(node.func) if isinstance(node, ast.Call) else None
-        return known.value if known is not None and id(known.value) in self.classes else None
+        kind = self.value_of(node.func, ast.AST) if isinstance(node, ast.Call) else None
+        return kind if id(kind) in self.classes else None
 
     def _enum_of(self, node: ast.expr) -> Any:
         """The enumeration of which an expression is a member, so far as it says so."""
         if isinstance(node, ast.IfExp):
             return self._enum_of(node.body) or self._enum_of(node.orelse)
-        known = self.known(node) if isinstance(node, ast.Attribute) else None
-        return type(known.value) if known is not None and isinstance(known.value, enum.Enum) else None
+        member = self.value_of(node, ast.Attribute)
+        return type(member) if isinstance(member, enum.Enum) else None
 
     def _owner(self, node: ast.Attribute) -> Any:
         """The class of the object whose attribute is read, if it is one of these."""

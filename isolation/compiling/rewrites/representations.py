@@ -100,8 +100,7 @@ class OrderSets(Rewrite):
     def _value(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Set | ast.List | ast.Tuple):
             return written_out(node)
-        value = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        return None if value is None else value.value
+        return self.value_of(node)
 
 
 def _over_what_is_outside(node: Any) -> list[ast.comprehension]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...editions.classic_board import Board
 from ...usercode.parsing import parse_expression
-from ..source.compile_error import CompileError, refuse
+from ..compile_errors import CompileError, refuse
 from ..source.function_source import Definition, bound_names, has_only_methods, names_in, parameters, taken
 from ..source.rewrite import FunctionContext, Rewrite, at, holds_constants, target, written_out
 from ..source.scopes import Callee, KnownValue, Nested, as_callee, free_names
@@ -150,8 +150,9 @@ class CleanUp(Rewrite):
         callee = self.known(function)
         if callee is not None:
             return getattr(callee.value, "__module__", None) in ("logging", "pprint", "warnings", "_warnings")
-        owner = self.known(function.value) if isinstance(function, ast.Attribute) else None
-        return owner is not None and isinstance(owner.value, logging.Logger)
+        return isinstance(function, ast.Attribute) and isinstance(
+            self.value_of(function.value, ast.AST), logging.Logger
+        )
 
 
 class _DropTexts(ast.NodeTransformer):
@@ -491,9 +492,9 @@ class LargeResults(Rewrite):
         sign, value = 1, node.value
         if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
             sign, value = -1, value.operand
-        known = self.known(value) if isinstance(value, ast.Constant | ast.Name | ast.Attribute) else None
-        if known is not None and type(known.value) is int and known.value > _EXACT:
-            node.value = at(node, ast.Constant(float(sign * known.value)))
+        known = self.value_of(value, ast.Constant | ast.Name | ast.Attribute) if value else None
+        if type(known) is int and known > _EXACT:
+            node.value = at(node, ast.Constant(float(sign * known)))
         return node
 
 

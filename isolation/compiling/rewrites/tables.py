@@ -20,7 +20,7 @@ import numpy as np
 
 from ...usercode.parsing import parse_expression
 from ...usercode.timeouts import cpu_timeout
-from ..source.compile_error import CompileError
+from ..compile_errors import CompileError
 from ..source.dependence import SIZE, Dependence, facts_or_everything, roles_of, unrepeatable_code
 from ..source.function_source import bound_names, changed_globals, definition, file_tree, taken
 from ..source.rewrite import FunctionContext, Rewrite, at, call, name, statements, target, written_out
@@ -156,8 +156,8 @@ class LowerRaggedTables(Rewrite):
 
     def _rows(self, node: ast.expr) -> list[Any] | None:
         """The rows of a table of several lengths that never changes; None for anything else."""
-        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        return list(known.value) if known is not None and is_ragged(known.value) else None
+        value = self.value_of(node)
+        return list(value) if is_ragged(value) else None
 
 
 def is_ragged(table: Any) -> bool:
@@ -312,8 +312,7 @@ class SizeTables(Rewrite):
         if node.keywords or not isinstance(node.func, ast.Name | ast.Attribute):
             return False
         try:
-            known = self.known(node.func)
-            value = known.value if known is not None else None
+            value = self.value_of(node.func, ast.AST)
             if isinstance(value, functools._lru_cache_wrapper):
                 return isinstance(value.__wrapped__, FunctionType) and is_repeatable(value.__wrapped__)
             return isinstance(value, FunctionType) and bool(tables_lowered(value)) and is_repeatable(value)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from .compile_error import CHANCE_AND_TIME, CompileError
+from ..compile_errors import CHANCE_AND_TIME, CompileError
 from .function_source import Definition, bound_names, changed_name, definition, taken
 from .scopes import Kind, as_callee
 

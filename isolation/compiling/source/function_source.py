@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ...usercode.parsing import parse, reading, suppress_warnings
-from .compile_error import CompileError, refuse
+from ..compile_errors import CompileError, refuse
 
 Definition = ast.FunctionDef | ast.Lambda
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from ...usercode.parsing import parse
-from .compile_error import CompileError, refuse
+from ..compile_errors import CompileError, refuse
 from .function_source import Definition, changed_name, changed_parameters, definition, never_changes, parameters
 from .scopes import SUPPORT, Callee, Kind, KnownValue, Nested, Scope, as_callee, builtin_name, callee_of_object
 
@@ -101,6 +101,11 @@ class Rewrite(ast.NodeTransformer):
             return self._looked_up(node)
         return self._reflected(node) if isinstance(node, ast.Call) else None
 
+    def value_of(self, node: ast.AST, kinds: Any = ast.Name | ast.Attribute) -> Any:
+        """Return the value that an expression of some kinds is known to have; None for any other."""
+        known = self.known(node) if isinstance(node, kinds) else None
+        return None if known is None else known.value
+
     def _reflected(self, node: ast.Call) -> KnownValue | None:
         """Return what `getattr(self, "reach")` or `super()` stands for, where self never changes."""
         asked = self.builtin(node.func)
@@ -185,8 +190,7 @@ class Rewrite(ast.NodeTransformer):
 
     def builtin(self, node: ast.AST) -> str | None:
         """Return the name of the builtin that an expression stands for."""
-        value = self.known(node) if isinstance(node, ast.Name) else None
-        return None if value is None else builtin_name(value.value)
+        return builtin_name(self.value_of(node, ast.Name))
 
     def kind(self, node: ast.AST) -> Kind | None:
         """Return "game" or "player" for expressions that certainly are one."""

@@ -23,8 +23,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from ...compile_errors import refuse
 from ...source import rewrite
-from ...source.compile_error import refuse
 from ...source.rewrite import Rewrite, at, call, name, statements, support, target, written_out
 from ..element_types import pairs, with_values
 
@@ -396,8 +396,7 @@ class LowerComprehensions(Rewrite):
             return node
         if self.builtin(node.func) == "zip":
             node.args = [self._ended(argument) for argument in node.args]
-        known = self.known(node.func)
-        if known is None or known.value is not itertools.count:
+        if self.value_of(node.func, ast.AST) is not itertools.count:
             return node
         given: dict[str | None, ast.expr] = {"start": ast.Constant(0), "step": ast.Constant(1)}
         given |= dict(zip(given, node.args, strict=False)) | {word.arg: word.value for word in node.keywords}

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ....editions.classic_board import Board
-from ...source.compile_error import CompileError
+from ...compile_errors import CompileError
 from ...source.function_source import bound_names, changed_name, fields_of, names_in, never_changes
 from ...source.rewrite import Rewrite, at, mark_written_out, written_out
 from ...source.scopes import as_callee, callee_of_object
@@ -94,8 +94,7 @@ class Unroll(Rewrite):
         return node if text is None else at(node, ast.Attribute(node.args[0], text.value, ast.Load()))
 
     def _reduces(self, node: ast.expr) -> bool:
-        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        return known is not None and known.value is functools.reduce
+        return self.value_of(node) is functools.reduce
 
     def _first_value(
         self, rounds: list[dict[str, ast.expr]], element: ast.expr, tests: list[ast.expr], default: ast.expr
@@ -183,9 +182,8 @@ class Unroll(Rewrite):
         )
 
     def _enumeration(self, node: ast.expr) -> type[enum.Enum] | None:
-        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        is_one = known is not None and isinstance(known.value, type) and issubclass(known.value, enum.Enum)
-        return known.value if known is not None and is_one else None
+        kind = self.value_of(node)
+        return kind if isinstance(kind, type) and issubclass(kind, enum.Enum) else None
 
     def _is_about_functions(self, items: ast.expr, body: list[Any]) -> bool:
         """Whether an iterable, or what the body of a loop over it looks into, mentions tables of functions."""
