@@ -116,6 +116,13 @@ def test_rows_of_the_crosstable_have_the_ranks_that_head_its_columns(home: Path)
         assert f'<th scope="col" class="number"><abbr title="{agent}">{rank or "–"}</abbr></th>' in table
 
 
+def test_nobody_is_an_opponent_of_their_own(home: Path) -> None:
+    page = (home / "run" / "league" / "player-ada.html").read_text()
+    listed = page.partition('id="opponents"')[2].partition("</table>")[0]
+    others = [name for name in read_results(home / "run").ranks if name != "ada"]
+    assert re.findall(r">(ada|ben|zoe|never)<", listed) == others
+
+
 def test_the_page_of_a_class_says_what_was_played(home: Path) -> None:
     run = home / "run"
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", (run / "league" / "index.html").read_text()))

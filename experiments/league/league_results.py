@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,21 +30,20 @@ LABELS_LIMIT = Limit(nodes=2_000_000)
 SMALL, FIRST_OF_LARGE = 64, 48
 """Largest board, in cells, that is analysed from ply 0, and the first ply analysed on larger ones (9x11)."""
 MOST_MISTAKES = 5
-_COLUMNS = (
-    *("game_id", "rows", "columns", "agent_1", "agent_2", "opening", "moves", "plies", "winner", "reason", "detail"),
-)
+_COLUMNS = ("game_id", "rows", "columns", "agent_1", "agent_2", "opening", "moves", "winner", "reason", "detail")
 
 
 @dataclass(frozen=True)
 class ClassGame:
-    """A game of the class; `loser` is 1 or 2, `detail` describes an unusual end."""
+    """A game of the class between two `agents`; `detail` describes an unusual end."""
 
     id: int
     size: str
     agents: tuple[str, str]
     opening: int
     moves: tuple[int, ...]
-    loser: int
+    winner: str
+    loser: str
     reason: str
     detail: str
 
@@ -51,6 +51,10 @@ class ClassGame:
     def is_forfeit(self) -> bool:
         """Return whether it was not decided on the board."""
         return self.reason not in ON_THE_BOARD
+
+    def opponent_of(self, agent: str) -> str:
+        """Return the other agent."""
+        return self.agents[1 - self.agents.index(agent)]
 
     def has_moved(self, agent: str) -> bool:
         """Return whether an agent has made a legal move of its own, after the opening."""
@@ -117,7 +121,7 @@ class Results:
         if rated:
             return rated.wins, rated.games
         games = self.of(agent)
-        return sum(game.agents[2 - game.loser] == agent for game in games), len(games)
+        return sum(game.winner == agent for game in games), len(games)
 
     @property
     def resigned(self) -> tuple[ClassGame, ...]:
@@ -127,6 +131,18 @@ class Results:
     def of(self, agent: str) -> tuple[ClassGame, ...]:
         """Return the games of an agent."""
         return tuple(game for game in self.games if agent in game.agents)
+
+    def forfeited(self, agent: str) -> Counter[str]:
+        """Count the games an agent forfeited, by reason."""
+        return Counter(lost.reason for lost in self.forfeits if lost.agent == agent for _ in lost.games)
+
+    def worst_of(self, agent: str) -> tuple[Blunder, ...]:
+        """Return the worst mistakes of an agent, at most one per game."""
+        by_game: dict[int, Blunder] = {}
+        for blunder in self.blunders:
+            if blunder.player == agent:
+                by_game.setdefault(blunder.game.id, blunder)
+        return tuple(by_game.values())[:MOST_MISTAKES]
 
 
 def judge_league(run: Path, jobs: int, counting: Counting) -> Results:
@@ -150,7 +166,7 @@ def judge_league(run: Path, jobs: int, counting: Counting) -> Results:
             why_unlabelled = str(error)
     games = tuple(_games(run))
     moved = {agent for game in games for agent in game.agents if game.has_moved(agent)}
-    run_directory.note_unranked(run, {game.agents[game.loser - 1] for game in games if game.is_forfeit} - moved)
+    run_directory.note_unranked(run, {game.loser for game in games if game.is_forfeit} - moved)
     return read_results(run, why_unlabelled)
 
 
@@ -167,7 +183,8 @@ def _games(run: Path) -> Iterator[ClassGame]:
     for row in log.read_table(run, _COLUMNS).sort_by("game_id").to_pylist():
         yield ClassGame(
             row["game_id"], format_size(row["rows"], row["columns"]), (row["agent_1"], row["agent_2"]),
-            len(row["opening"]), tuple(row["moves"]), 3 - row["winner"], row["reason"], row["detail"],
+            len(row["opening"]), tuple(row["moves"]), row[f"agent_{row['winner']}"], row[f"agent_{3 - row['winner']}"],
+            row["reason"], row["detail"],
         )  # fmt: skip
 
 
@@ -175,7 +192,7 @@ def _forfeits(run: Path, games: tuple[ClassGame, ...]) -> Iterator[PlayerForfeit
     alike: dict[tuple[str, str, str], list[int]] = {}
     for game in games:
         if game.is_forfeit:
-            alike.setdefault((game.agents[game.loser - 1], game.reason, game.detail), []).append(game.id)
+            alike.setdefault((game.loser, game.reason, game.detail), []).append(game.id)
     traces = {agent: _tracebacks(run, agent) for agent, _, _ in alike}
     for (agent, reason, detail), ids in sorted(alike.items(), key=lambda item: (-len(item[1]), item[0])):
         yield PlayerForfeits(agent, reason, detail, tuple(ids), traces[agent].get(detail, ""))
@@ -200,29 +217,12 @@ def _blunders(run: Path, games: tuple[ClassGame, ...]) -> tuple[tuple[Blunder, .
     """Return the moves that threw wins away, by number of winning alternatives, and the ids of the examined games."""
     table, labels = labelled_games(run, log.read_table(run, ("game_id", "plies")))
     by_id = {game.id: game for game in games}
-    blunders: list[Blunder] = []
-    for row in labels.to_pylist():
-        for ply in np.flatnonzero(np.array(row["kept"]) == 0).tolist():
-            blunders.append(Blunder(by_id[row["game_id"]], ply + 1, row["winning"][ply], row["legal"][ply]))
+    blunders = [
+        Blunder(by_id[row["game_id"]], ply + 1, row["winning"][ply], row["legal"][ply])
+        for row in labels.to_pylist()
+        for ply in np.flatnonzero(np.array(row["kept"]) == 0).tolist()
+    ]
     blunders.sort(
         key=lambda blunder: (-blunder.winning / max(blunder.legal, 1), -blunder.winning, blunder.game.id, blunder.ply)
     )
     return tuple(blunders), frozenset(table["game_id"].to_pylist())
-
-
-def worst_of(results: Results, agent: str) -> tuple[Blunder, ...]:
-    """Return the worst mistakes of an agent, at most one per game."""
-    chosen: dict[int, Blunder] = {}
-    for blunder in results.blunders:
-        if blunder.player == agent and blunder.game.id not in chosen:
-            chosen[blunder.game.id] = blunder
-    return tuple(chosen.values())[:MOST_MISTAKES]
-
-
-def forfeited(results: Results, agent: str) -> dict[str, int]:
-    """Count the games an agent forfeited, by reason."""
-    counts: dict[str, int] = {}
-    for forfeit in results.forfeits:
-        if forfeit.agent == agent:
-            counts[forfeit.reason] = counts.get(forfeit.reason, 0) + len(forfeit.games)
-    return counts

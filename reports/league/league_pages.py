@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,22 +11,19 @@ from typing import Any
 
 from markupsafe import Markup
 
-from knights_isolation.experiments.league import league_results
-from knights_isolation.experiments.league.entries import Entry, LeagueEntries
+from knights_isolation.experiments.league.entries import LeagueEntries
 from knights_isolation.experiments.league.league_results import (
     Blunder,
     ClassGame,
-    PlayerForfeits,
     Results,
     judge_league,
 )
 from knights_isolation.experiments.league.league_run import USUAL_BOARD, League
 from knights_isolation.experiments.league.submission_checks import Check
-from knights_isolation.experiments.league.submissions import check_folder
+from knights_isolation.experiments.league.submissions import Submission, check_folder
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.play.runner import RunOutcome
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg
-from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.processes.subprocess_player import file_name
@@ -118,15 +115,9 @@ def _ranking_answer(book: LeagueEntries, results: Results, outcome: RunOutcome) 
 
 def league_sections(book: LeagueEntries, results: Results) -> tuple[Section, ...]:
     """Return the final report of a league: the ranking, then all problems."""
-    sections = (
-        ranking_section(results, book.caveat),
-        identical_section(book, results),
-        _forfeits_section(results),
-        checks_section(book),
-        remarks_section(book),
-        skipped_section(book),
-    )
-    return tuple(section for section in sections if section.rows or section.key == "ranking")
+    identical, *found = _problems(book, results)
+    problems = (identical, _forfeits_section(results), *found, _skipped_section(book))
+    return (ranking_section(results, book.caveat), *(section for section in problems if section.rows))
 
 
 def check_sections(book: LeagueEntries) -> tuple[Section, ...]:
@@ -148,8 +139,7 @@ def check_sections(book: LeagueEntries) -> tuple[Section, ...]:
     caveats = (book.caveat,) if book.caveat else ()
     listed = Section("submissions", title, tuple(sorted(rows, key=lambda row: str(row["submission"]))), caveats)
     others = tuple({"name": entry.name, "why": entry.why} for entry in book.skipped if not entry.is_submission)
-    problems = (identical_section(book), checks_section(book), remarks_section(book))
-    sections = (*problems, Section("others", "Not submissions", others))
+    sections = (*_problems(book), Section("others", "Not submissions", others))
     return (listed, *(section for section in sections if section.rows))
 
 
@@ -162,32 +152,45 @@ def ranking_section(results: Results, caveat: str = "") -> Section:
     """Return all players by rating, with intervals if there are enough openings; unranked ones are last."""
     is_sure = has_intervals(results)
     rated = tuple(rating_rows(results.ratings, "player", is_sure))
-    unranked = [agent for agent, rank in results.ranks.items() if rank is None]
-    rows = [*rated, *(_unranked(agent, results) for agent in unranked)]
-    rows = [row | {"forfeits": sum(league_results.forfeited(results, row["player"]).values())} for row in rows]
+    unranked = [(agent, *results.won(agent)) for agent, rank in results.ranks.items() if rank is None]
+    rows = [
+        *rated,
+        *(
+            {"rank": None, "player": agent, "rating": None, "games": games, "wins": wins, "share": Share(wins / games)}
+            for agent, wins, games in unranked
+        ),
+    ]
+    rows = [row | {"forfeits": results.forfeited(row["player"]).total()} for row in rows]
     notes = [*rating_notes(results.findings, results.ratings, is_sure)]
-    notes += [_too_few(results)] if rated and not is_sure else []
+    if rated and not is_sure:
+        played = pluralise(results.ratings.openings, "opening")
+        notes.append(f"Too few openings for intervals: {played}, at least {FEWEST} needed.")
     notes += [caveat] if caveat else []
     return of_runs(results.findings, [Section("ranking", "Ranking", tuple(rows), tuple(notes))])[0]
 
 
-def _unranked(agent: str, results: Results) -> dict[str, object]:
-    wins, games = results.won(agent)
-    return {
-        "rank": None, "player": agent, "rating": None, "games": games, "wins": wins, "share": Share(wins / games),
-    }  # fmt: skip
-
-
-def identical_section(book: LeagueEntries, results: Results | None = None) -> Section:
-    """Return groups of submissions with identical code; after a league with their ranks."""
+def _problems(book: LeagueEntries, results: Results | None = None) -> tuple[Section, Section, Section]:
+    """Return submissions with identical code, after a league with their ranks; failed checks; what is worth a look."""
     rows = []
     for first, *others in book.identical:
         for other in others:
             ranks = (results.ranks.get(first), results.ranks.get(other)) if results else None
             names = {"player": first, "identical_to": other}
             rows.append(names | ({"rank": ranks[0], "rank_of_the_other": ranks[1]} if ranks else {}))
-    notes = ("Same code but for comments, docstrings and layout; the code does not say who wrote it.",)
-    return Section("identical", "Identical submissions", tuple(rows), notes if rows else ())
+    notes = ("Same code but for comments, docstrings and layout; the code does not say who wrote it.",) * bool(rows)
+    failed, noted = (
+        tuple(
+            {"player": entry.player.name, "check": finding.check, "seen": finding.seen}
+            for entry in book.entries
+            for finding in (entry.check.remarks if is_note else entry.check.failures)
+        )
+        for is_note in (False, True)
+    )
+    return (
+        Section("identical", "Identical submissions", tuple(rows), notes),
+        Section("checks", "Failed checks", failed),
+        Section("remarks", "Remarks", noted),
+    )
 
 
 def has_intervals(results: Results) -> bool:
@@ -195,41 +198,16 @@ def has_intervals(results: Results) -> bool:
     return results.ratings.openings >= FEWEST
 
 
-def _too_few(results: Results) -> str:
-    played = pluralise(results.ratings.openings, "opening")
-    return f"Too few openings for intervals: {played}, at least {FEWEST} needed."
-
-
 def _forfeits_section(results: Results) -> Section:
     rows: dict[tuple[str, str], dict[str, object]] = {}
     for forfeit in results.forfeits:
-        games = league_results.forfeited(results, forfeit.agent)[forfeit.reason]
+        games = results.forfeited(forfeit.agent)[forfeit.reason]
         row = {"player": forfeit.agent, "reason": forfeit.reason, "games": games, "most often": forfeit.detail}
         rows.setdefault((forfeit.agent, forfeit.reason), row)
     return Section("forfeits", "Forfeits", tuple(rows.values()))
 
 
-def checks_section(book: LeagueEntries) -> Section:
-    """Return what the checks found wrong with players that play nevertheless."""
-    return _findings("checks", "Failed checks", book, lambda check: check.failures)
-
-
-def remarks_section(book: LeagueEntries) -> Section:
-    """Return what the checks found worth a look."""
-    return _findings("remarks", "Remarks", book, lambda check: check.remarks)
-
-
-def _findings(key: str, title: str, book: LeagueEntries, of: Callable[[Check], Sequence[CheckResult]]) -> Section:
-    rows = tuple(
-        {"player": entry.player.name, "check": finding.check, "seen": finding.seen}
-        for entry in book.entries
-        for finding in of(entry.check)
-    )
-    return Section(key, title, rows)
-
-
-def skipped_section(book: LeagueEntries) -> Section:
-    """Return the excluded submissions with reasons."""
+def _skipped_section(book: LeagueEntries) -> Section:
     rows = tuple({"name": submission.name, "why": submission.why} for submission in book.skipped)
     return Section("skipped", "Not in the league", rows)
 
@@ -237,13 +215,10 @@ def skipped_section(book: LeagueEntries) -> Section:
 def headline(book: LeagueEntries, results: Results) -> list[str]:
     """Summarise the class in a few sentences: leader, forfeits, missing players."""
     sentences = [*caveats(results.findings), leading(results)]
-    losers = {forfeit.agent for forfeit in results.forfeits}
-    if losers:
-        games = sum(len(forfeit.games) for forfeit in results.forfeits)
-        sentences.append(
-            f"{pluralise(games, 'game')} of {len(results.games):,} were forfeited, "
-            f"by {pluralise(len(losers), 'player')}."
-        )
+    if results.forfeits:
+        games = pluralise(sum(len(forfeit.games) for forfeit in results.forfeits), "game")
+        losers = pluralise(len({forfeit.agent for forfeit in results.forfeits}), "player")
+        sentences.append(f"{games} of {len(results.games):,} were forfeited, by {losers}.")
     sentences += forfeit_notes(False, len(results.resigned)) + book.renamed
     if book.refused:
         sentences.append(f"Not in the league: {', '.join(submission.name for submission in book.refused)}.")
@@ -298,8 +273,8 @@ def games_page(agent: str, results: Results) -> str:
 
 
 def _as_json(game: ClassGame, agent: str, mistakes: list[int]) -> dict[str, Any]:
-    side = game.agents.index(agent) + 1
-    replay = Replay("", game.size, game.moves, game.agents, game.opening, 3 - game.loser, game.reason, game.detail)
+    winner = game.agents.index(game.winner) + 1
+    replay = Replay("", game.size, game.moves, game.agents, game.opening, winner, game.reason, game.detail)
     return {
         "id": game.id,
         "size": game.size,
@@ -308,13 +283,12 @@ def _as_json(game: ClassGame, agent: str, mistakes: list[int]) -> dict[str, Any]
         "moves": list(game.moves),
         "mistakes": mistakes,
         "end": describe_end(replay),
-        "label": f"{game.id}: {'lost to' if game.loser == side else 'beat'} {game.agents[2 - side]}"
+        "label": f"{game.id}: {'lost to' if game.loser == agent else 'beat'} {game.opponent_of(agent)}"
         + (f", {game.reason.replace('_', ' ')}" if game.is_forfeit else ""),
     }
 
 
 _MOST_GAMES_NAMED = 8
-_OUT_OF_TIME = ", the answer of players that run out of time before choosing a move"
 
 
 def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
@@ -329,13 +303,15 @@ def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
         facts=[
             *_rank(agent, results),
             ("Games won", f"{wins} of {games}, {Share(wins / games).text}"),
-            ("Forfeits", str(sum(league_results.forfeited(results, agent).values()))),
-            ("Resigned", str(sum(game.agents[game.loser - 1] == agent for game in results.resigned))),
-            *_submitted(entry),
+            ("Forfeits", str(results.forfeited(agent).total())),
+            ("Resigned", str(sum(game.loser == agent for game in results.resigned))),
+            *(_submitted(entry.player) if entry else ()),
         ],
-        findings=_check_findings(entry),
-        forfeits=[_forfeit(forfeit) for forfeit in results.forfeits if forfeit.agent == agent],
-        blunders=[_blunder(blunder) for blunder in league_results.worst_of(results, agent)],
+        findings=entry.check.findings if entry else (),
+        forfeits=[forfeit for forfeit in results.forfeits if forfeit.agent == agent],
+        most_games_named=_MOST_GAMES_NAMED,
+        out_of_time=f"played {NO_MOVE}",
+        blunders=[_blunder(blunder) for blunder in results.worst_of(agent)],
         no_blunders=_no_blunders(agent, results),
         opponents=_opponents(agent, results),
         links={other: page_of(other) for other in results.ranks},
@@ -352,35 +328,10 @@ def _rank(agent: str, results: Results) -> list[tuple[str, str]]:
     return [("Rank", f"{rank} of {len(results.ratings.ratings)}"), ("Rating", rating)]
 
 
-def _submitted(entry: Entry | None) -> list[tuple[str, str]]:
-    if entry is None:
-        return []
-    player = entry.player
+def _submitted(player: Submission) -> list[tuple[str, str]]:
     edition = f", {player.edition} edition" if player.edition else ""
     folder = [("Folder", to_one_line(player.folder))] if player.is_renamed else []
     return [("Submitted", f"{player.file.name}:{player.player}{edition}"), *folder]
-
-
-def _check_findings(entry: Entry | None) -> list[tuple[str, str, str]]:
-    if entry is None:
-        return []
-    words = {True: "ok", False: "FAIL"}
-    return [
-        ("note" if finding.is_note else words[finding.ok], finding.check, finding.seen)
-        for finding in entry.check.findings
-    ]
-
-
-def _forfeit(forfeit: PlayerForfeits) -> dict[str, Any]:
-    listed = forfeit.games[:_MOST_GAMES_NAMED]
-    return {
-        "reason": forfeit.reason,
-        "count": pluralise(len(forfeit.games), "game"),
-        "detail": forfeit.detail + (_OUT_OF_TIME if forfeit.detail == f"played {NO_MOVE}" else ""),
-        "games": listed,
-        "unlisted": len(forfeit.games) - len(listed),
-        "traceback": forfeit.traceback,
-    }
 
 
 def _blunder(blunder: Blunder) -> dict[str, Any]:
@@ -388,7 +339,7 @@ def _blunder(blunder: Blunder) -> dict[str, Any]:
     played = blunder.game.moves[blunder.ply - 1]
     own = before.locations[before.active_index]
     svg = to_svg(before, marks=Annotations(arrows=((own, played),) if own is not None else (), numbers=False))
-    opponent = blunder.game.agents[blunder.ply % 2]
+    opponent = blunder.game.opponent_of(blunder.player)
     moves = f"its {blunder.legal} legal moves" if blunder.legal > 1 else "its only move"
     text = (
         f"Game {blunder.game.id}, ply {blunder.ply}, against {opponent}: "
@@ -407,46 +358,43 @@ def _no_blunders(agent: str, results: Results) -> str:
 
 
 def _opponents(agent: str, results: Results) -> Section:
-    rows = []
-    for other, rank in results.ranks.items():
-        games = [game for game in results.of(agent) if other in game.agents]
-        if games:
-            won = sum(game.agents[2 - game.loser] == agent for game in games)
-            rows.append({"opponent": other, "rank": rank, "games": len(games), "won": won, "lost": len(games) - won})
+    met = [(game.opponent_of(agent), game.winner == agent) for game in results.of(agent)]
+    games, won = Counter(other for other, _ in met), Counter(other for other, has_won in met if has_won)
+    rows = [
+        {"opponent": other, "rank": rank, "games": games[other], "won": won[other], "lost": games[other] - won[other]}
+        for other, rank in results.ranks.items()
+        if other in games
+    ]
     return Section("opponents", "Results by opponent", tuple(rows))
 
 
 def _games(agent: str, results: Results) -> Section:
-    rows = []
-    for game in results.of(agent):
-        side = game.agents.index(agent) + 1
-        rows.append(
-            {
-                "game": game.id,
-                "opponent": game.agents[2 - side],
-                "placed": "first" if side == 1 else "second",
-                "result": "lost" if game.loser == side else "won",
-                "ended_by": game.reason.replace("_", " "),
-                "plies": len(game.moves),
-            }
-        )
+    rows = [
+        {
+            "game": game.id,
+            "opponent": game.opponent_of(agent),
+            "placed": "first" if game.agents[0] == agent else "second",
+            "result": "lost" if game.loser == agent else "won",
+            "ended_by": game.reason.replace("_", " "),
+            "plies": len(game.moves),
+        }
+        for game in results.of(agent)
+    ]
     return Section("games", "Games", tuple(rows))
 
 
 def _class_page(run: Path, book: LeagueEntries, results: Results) -> str:
+    problems: dict[str, Any] = {part.key: part for part in (*_problems(book, results), _skipped_section(book))}
     return page_with_script(
         "league.html",
+        **problems,
         title=f"League: {run.name}",
         facts=_facts(results),
         headline=headline(book, results),
         ladder=ladder(results.ratings) if has_intervals(results) else None,
         ranking=ranking_section(results, book.caveat),
         links={agent: page_of(agent) for agent in results.ranks},
-        identical=identical_section(book, results),
         forfeits=_reasons(results),
-        checks=checks_section(book),
-        remarks=remarks_section(book),
-        skipped=skipped_section(book),
         meetings=_meetings(results),
         command=command("league", "SUBMISSIONS", "--resume", run),
     )
@@ -472,30 +420,23 @@ def _reasons(results: Results) -> Section:
     reasons = list(Counter(forfeit.reason for forfeit in results.forfeits))
     rows = []
     for agent in results.ranks:
-        counts = league_results.forfeited(results, agent)
-        if counts:
-            row: dict[str, Any] = {"player": agent, **{reason: counts.get(reason, 0) for reason in reasons}}
-            rows.append({**row, "all": sum(counts.values())})
+        if counts := results.forfeited(agent):
+            rows.append({"player": agent, **{reason: counts[reason] for reason in reasons}, "all": counts.total()})
     return Section("forfeits", "Forfeits by reason", tuple(rows), forfeit_notes(not rows, 0))
 
 
 def _meetings(results: Results) -> Grid:
     ranks = {agent: str(rank or UNRANKED) for agent, rank in results.ranks.items()}
-    won: Counter[tuple[str, str]] = Counter()
-    met: Counter[tuple[str, str]] = Counter()
-    for game in results.games:
-        winner, loser = game.agents[2 - game.loser], game.agents[game.loser - 1]
-        won[winner, loser] += 1
-        met[winner, loser] += 1
-        met[loser, winner] += 1
-    rows = [(name, tuple(_met(won[name, other], met[name, other], name, other) for other in ranks)) for name in ranks]
+    won = Counter((game.winner, game.loser) for game in results.games)
+    rows = [(name, tuple(_met(won[name, other], won[other, name], name, other) for other in ranks)) for name in ranks]
     return Grid("Games won", tuple(ranks), tuple(rows), "rank, player", ranks=tuple(ranks.values()))
 
 
-def _met(won: int, met: int, name: str, other: str) -> Cell:
-    if not met:
+def _met(won: int, lost: int, name: str, other: str) -> Cell:
+    if not won + lost:
         return Cell("–", 0)
-    return Cell(str(won), strength(2 * won / met - 1, 1), f"{name} won {won} of {met} against {other}")
+    met = won + lost
+    return Cell(str(won), strength((won - lost) / met, 1), f"{name} won {won} of {met} against {other}")
 
 
 def write_pages(run: Path, book: LeagueEntries, results: Results) -> Path:
@@ -513,11 +454,11 @@ def write_pages(run: Path, book: LeagueEntries, results: Results) -> Path:
 
 def pages(run: Path, book: LeagueEntries, results: Results) -> dict[str, Callable[[], str]]:
     """Return what makes each page of a class, by the page's file name; the class's own is the last."""
-    made: dict[str, Callable[[], str]] = {}
-    for agent in results.ranks:
-        made[page_of(agent)] = partial(player_page, agent, book, results)
-        made[games_of(agent)] = partial(games_page, agent, results)
-    return {**made, INDEX: partial(_class_page, run, book, results)}
+    return {
+        **{page_of(agent): partial(player_page, agent, book, results) for agent in results.ranks},
+        **{games_of(agent): partial(games_page, agent, results) for agent in results.ranks},
+        INDEX: partial(_class_page, run, book, results),
+    }
 
 
 FOLDER = "league"
