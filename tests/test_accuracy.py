@@ -46,8 +46,8 @@ from knights_isolation.isolation import Board, solve
 from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import to_svg
-from knights_isolation.reports.tables.accuracy import accuracy_sections, theory_section
 from knights_isolation.reports.tables.compare import compare_sections
+from knights_isolation.reports.tables.summary import accuracy_sections, theory_section
 from knights_isolation.reports.text.rendering import flat_rows, render_sections
 
 

@@ -24,7 +24,7 @@ from knights_isolation.isolation.usercode.output_capture import captured, tell
 
 from ..answers import Result
 from ..studies.screening import verdict
-from ..tables.costs import cost_words, times_cell
+from ..tables.summary import cost_words, times_cell
 from ..text.cell_values import Points, Ratio, Share, estimate_of, pluralise
 from ..text.rendering import (
     Section,

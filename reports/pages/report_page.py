@@ -38,11 +38,10 @@ from ..charts import grids, interval_charts, line_plots
 from ..charts.chart import Plot
 from ..charts.interval_charts import nearest_to_decision, running
 from ..tables import summary
-from ..tables.accuracy import accuracy_sections, theory_section
 from ..tables.compare import duel_sections, each_section, effects_section, verdict_section
-from ..tables.costs import equal_cost_sentences
 from ..tables.ratings import rating_sections
 from ..tables.sequential import contest_section, contest_sentence
+from ..tables.summary import accuracy_sections, equal_cost_sentences, theory_section
 from ..text import wording
 from ..text.cell_values import Points, Ratio, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,38 +18,20 @@ if TYPE_CHECKING:
     from ..charts.chart import Card, Chart
 
 
-@dataclass(frozen=True)
-class PlotKind:
-    """A kind of plot: its contents, its message without data, and whether it can show one agent instead of all."""
-
-    caption: str
-    missing: str = "No complete pairs yet."
-    takes_agent: bool = False
-
-
-_NO_GAMES, _NO_SEARCH, _NO_SCORES = "No games yet.", "No searches yet.", "No unproven scores in the log yet."
+_NO_PAIRS, _NO_GAMES, _NO_SEARCH = "No complete pairs yet.", "No games yet.", "No searches yet."
 KINDS = {
-    "forest": PlotKind("Difference of each contender's win rate from the baseline's, with its interval."),
-    "heatmap": PlotKind("Win rate of each agent against each opponent, compared with the baseline's."),
-    "ladder": PlotKind("Ratings of all agents, with their intervals."),
-    "limits": PlotKind(
-        "Win rate by limit.", "No finished pairs at more than one limit: name runs with several limits."
-    ),
-    "running": PlotKind("Running estimates. The band is valid at all times simultaneously.", takes_agent=True),
-    "lengths": PlotKind("Lengths of games by agent.", _NO_GAMES),
-    "depth": PlotKind("Depths of search by agent.", _NO_SEARCH),
-    "nodes": PlotKind("Nodes per move by agent.", _NO_SEARCH),
-    "placements": PlotKind("Win rate by cell of the first placement.", _NO_GAMES),
-    "where": PlotKind(
-        "Where the best contender wins: its difference to the baseline by the first cell of the opening."
-    ),
-    "card": PlotKind("A run at a glance: finding, forest and three games."),
-    "visits": PlotKind("How often each cell was visited.", _NO_GAMES),
-    "calibration": PlotKind(
-        "How well scores predict the winner: 0.5 is a coin flip, 1 perfect.", _NO_SCORES, takes_agent=True
-    ),
+    **dict.fromkeys(("forest", "heatmap", "ladder"), _NO_PAIRS),
+    "limits": "No finished pairs at more than one limit: name runs with several limits.",
+    "running": _NO_PAIRS,
+    "lengths": _NO_GAMES,
+    **dict.fromkeys(("depth", "nodes"), _NO_SEARCH),
+    "placements": _NO_GAMES,
+    **dict.fromkeys(("where", "card"), _NO_PAIRS),
+    "visits": _NO_GAMES,
+    "calibration": "No unproven scores in the log yet.",
 }
-OF_ONE_AGENT = tuple(name for name, kind in KINDS.items() if kind.takes_agent)
+"""Kinds of plots, each with its message without data."""
+OF_ONE_AGENT = ("running", "calibration")
 
 
 def kind_among(kind: Any, *runs: Any) -> tuple[str, tuple[Any, ...]]:
@@ -112,7 +94,7 @@ def figure_of(
             findings.pairs.code(agent)
         chart = _chart(kind, findings, agent)
     if chart is None:
-        raise ValueError(f"nothing to draw: {KINDS[kind].missing}".removesuffix("."))
+        raise ValueError(f"nothing to draw: {KINDS[kind]}".removesuffix("."))
     return _draw(chart, kind)
 
 
@@ -139,7 +121,7 @@ def _draw(chart: Chart | Card | None, kind: str) -> Figure:
     from ..charts.chart import Card
     from .draw_chart import draw_card, draw_chart
 
-    return draw_card(chart) if isinstance(chart, Card) else draw_chart(chart, KINDS[kind].missing)
+    return draw_card(chart) if isinstance(chart, Card) else draw_chart(chart, KINDS[kind])
 
 
 def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card | None:

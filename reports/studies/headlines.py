@@ -31,12 +31,11 @@ from ..tables.compare import (
     in_rank_order,
     price_sentence,
 )
-from ..tables.costs import cost_cell, cost_sentence
 from ..tables.ratings import TABLES as RATING_TABLES
 from ..tables.ratings import highest, rating_rows, rating_sections
 from ..tables.sequential import contest_rows, contest_sentence, dearer_sentences, identical_sentences, test_row
 from ..tables.summary import TABLES as SUMMARY_TABLES
-from ..tables.summary import interval_note, of_runs, run_notes, standings_section, summarize
+from ..tables.summary import cost_cell, cost_sentence, interval_note, of_runs, run_notes, standings_section, summarize
 from ..text import wording
 from ..text.cell_values import CopiedName, Points, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section, terminal_height

@@ -57,7 +57,7 @@ from knights_isolation.isolation.usercode.output_capture import captured, tell
 from ..answers import Result, drawn
 from ..charts.line_plots import response_chart
 from ..charts.study_charts import features_chart, fit_chart, tuning_chart
-from ..tables.costs import equal_cost_sentences, scaled_sentence
+from ..tables.summary import equal_cost_sentences, scaled_sentence
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section
 from ..watch.run_progress import counting, play_kept_run

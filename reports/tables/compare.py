@@ -20,10 +20,8 @@ from knights_isolation.isolation.suggestions import advice
 from ..text import wording
 from ..text.cell_values import Elo, Estimate, Points, PValue, Ratio, Share, estimate_of, pluralise
 from ..text.rendering import Section
-from .accuracy import theory_section
-from .costs import cost_cell, cost_sentence
 from .sequential import contest_section
-from .summary import of_runs, pair_cells, run_notes
+from .summary import cost_cell, cost_sentence, of_runs, pair_cells, run_notes, theory_section
 
 Result = TypeVar("Result", Comparison, HeadToHead, Comparison | HeadToHead)
 

@@ -24,8 +24,7 @@ from knights_isolation.isolation.suggestions import advice
 from ..text.cell_values import Estimate, Points, Share, end_text, estimate_of, join_names, pluralise
 from ..text.rendering import Section
 from ..text.wording import decision_cell, pooled_sentence, stopped_cell, unit_words
-from .costs import cost_cell
-from .summary import of_runs, run_notes
+from .summary import cost_cell, of_runs, run_notes
 
 
 def contest_section(findings: RunResults, contest: BestOfResult) -> Section:
