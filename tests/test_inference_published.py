@@ -82,7 +82,7 @@ Your agents forfeited 249.0 games while there were still legal moves available t
 
 
 def row(agent, opponent, wins, losses, table="run 1", source="notes"):
-    return PublishedRow(source, table, agent, "", opponent, wins, losses)
+    return PublishedRow(source, table, agent, opponent, wins, losses)
 
 
 def test_the_first_edition_prints_a_block_per_agent():
@@ -393,7 +393,7 @@ def test_a_baseline_from_another_table_counts_once_however_many_runs_lean_on_it(
     claimed = 0
     for _ in range(200):
         rows = [
-            PublishedRow("source", table, agent, "", opponent, (wins := int(rng.binomial(20, rate))), 20 - wins)
+            PublishedRow("source", table, agent, opponent, (wins := int(rng.binomial(20, rate))), 20 - wins)
             for table, agent in (("a", "ID_Improved"), ("b", "Same"), ("c", "Same"), ("d", "Same"), ("e", "Same"))
             for opponent, rate in opponents.items()
         ]

@@ -160,7 +160,7 @@ def test_a_name_that_templates_give_comes_with_a_caveat_where_it_has_several_run
 
 
 def test_nothing_is_said_of_an_agent_that_met_none_of_the_baselines_opponents():
-    rows = (PublishedRow("n", "", "ID_Improved", "", "A", 5, 5), PublishedRow("n", "", "B", "", "C", 9, 1))
+    rows = (PublishedRow("n", "", "ID_Improved", "A", 5, 5), PublishedRow("n", "", "B", "C", 9, 1))
     (claim,) = analyse_published(PublishedTables(rows)).claims
     assert claim_words(claim) == "B: no opponent in common with ID_Improved, so no comparison is possible."
 

@@ -236,12 +236,27 @@ def analyse(
     """
     with guard():
         trials = try_functions(contents, question.baseline, QUICK_LIMIT, in_python=True, show=show)
-        players = check_players(contents, show)
-        screening, mistakes = screen_together(trials), _mistakes(trials)
+        players = []
+        for name in contents.players:
+            show(f"checking {name}")
+            players.append(PlayerResult(name, tuple(check_player(load_player(contents.path, name).value))))
+        answers = {name: trial.answers for name, trial in trials.items() if trial.answers}
+        # all that compile are screened together, so that intervals and p-values hold for all of them at once
+        compiled = [asked for name, asked in answers.items() if not (trials[name].problem or trials[name].is_dear)]
+        contenders = [asked.contender for asked in compiled]
+        screening = screen(compiled[0].suite, compiled[0].baseline, contenders) if compiled else None
+        mistakes = {
+            name: tuple(worst_mistakes(asked.suite, asked.contender, asked.baseline, MISTAKES))
+            for name, asked in answers.items()
+        }
     for runs in _play_all(contents, question, trials, players, jobs, play, show):
         if "players" in runs:
             players = [_with_games(player, runs["players"]) for player in players]
         yield Analysis(contents, question, trials, screening, mistakes, tuple(players), runs)
+
+
+def _show_of(show: Show, name: str, what: str) -> None:
+    show(f"{name}: {what}")
 
 
 def try_functions(
@@ -253,49 +268,13 @@ def try_functions(
     trials = {}
     for name, function in contents.functions.items():
         show(f"checking {name}")
-        trials[name] = quick_trial.try_heuristic(function, settings=settings, show=partial(_show_of, show, name))
-        show(_brief(name, trials[name]))
+        of_it = partial(_show_of, show, name)
+        trials[name] = trial = quick_trial.try_heuristic(function, settings=settings, show=of_it)
+        match = trial.interval
+        games = f"won {100 * match.estimate:.1f} % of {2 * match.pairs.n} games" if match else ""
+        how = "compiles" if trial.problem is None else "runs in Python"
+        of_it(", ".join(filter(None, ["passes its checks" if trial.is_sound else "fails", how, games])))
     return trials
-
-
-def _show_of(show: Show, name: str, what: str) -> None:
-    show(f"{name}: {what}")
-
-
-def _brief(name: str, trial: Trial) -> str:
-    parts = [
-        "passes its checks" if trial.is_sound else "fails",
-        "compiles" if trial.problem is None else "runs in Python",
-        f"won {100 * trial.interval.estimate:.1f} % of {2 * trial.interval.pairs.n} games" if trial.interval else "",
-    ]
-    return f"{name}: {', '.join(filter(None, parts))}"
-
-
-def check_players(contents: FileContents, show: Show = lambda what: None) -> list[PlayerResult]:
-    """Return what `test-agent` finds about each player of a file."""
-    players = []
-    for name in contents.players:
-        show(f"checking {name}")
-        players.append(PlayerResult(name, tuple(check_player(load_player(contents.path, name).value))))
-    return players
-
-
-def screen_together(trials: dict[str, Trial]) -> Screening | None:
-    """Screen all functions that compile together, so that intervals and p-values hold for all of them at once."""
-    asked = [
-        trial.answers for trial in trials.values() if trial.answers and trial.problem is None and not trial.is_dear
-    ]
-    if not asked:
-        return None
-    return screen(asked[0].suite, asked[0].baseline, [question.contender for question in asked])
-
-
-def _mistakes(trials: dict[str, Trial]) -> dict[str, tuple[Mistake, ...]]:
-    return {
-        name: tuple(worst_mistakes(trial.answers.suite, trial.answers.contender, trial.answers.baseline, MISTAKES))
-        for name, trial in trials.items()
-        if trial.answers
-    }
 
 
 def _play_all(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -110,13 +111,10 @@ def _players(path: str) -> tuple[str, ...]:
     """Return the names of the player classes that the file defines, without private ones and those that cannot play."""
     module = load_module(path)
     own = {name: value for name, value in vars(module).items() if name[:1] != "_" and inspect.isclass(value)}
-    are_here = (name for name, value in own.items() if value.__module__ == module.__name__ and is_player(value))
-    return tuple(name for name in are_here if _can_play(path, name))
-
-
-def _can_play(path: str, name: str) -> bool:
-    try:
-        load_player(path, name)
-    except LoadError:
-        return False
-    return True
+    players = []
+    for name, value in own.items():
+        if value.__module__ == module.__name__ and is_player(value):
+            with suppress(LoadError):
+                load_player(path, name)
+                players.append(name)
+    return tuple(players)

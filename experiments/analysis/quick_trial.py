@@ -138,23 +138,23 @@ def try_heuristic(
     python_cost = _cost(heuristic, settings, interpreted=True) if in_python or settings.measures_python else None
     cost = None if in_python else _cost(heuristic, settings, interpreted=False)
     trial = replace(trial, cost=cost, python_cost=python_cost)
-    if in_python and _is_slow(python_cost):
-        return trial
     measured = python_cost if in_python else cost
+    is_slow = measured.nanoseconds >= SLOW if isinstance(measured, Cost) else "takes longer than" in str(measured)
+    if in_python and is_slow:
+        return trial
     if isinstance(measured, Cost):
         show(f"a node costs {measured.times:.3g} × as much; playing a quick match")
     else:
         findings.append(CheckResult("cost", False, f"fails during the cost measurement: {measured}"))
     takes_time = in_python or trial.is_dear or not settings.limit.is_reproducible
-    match = _quick_match(heuristic, python_pairs if takes_time else pairs, seed, settings)
-    answers = _answers(heuristic, takes_time, seed, settings) if settings.size == SUITE else None
-    screening = screen(answers.suite, answers.baseline, [answers.contender]) if answers else None
-    findings += _failures_in_play(heuristic, match, screening, settings)
-    return replace(trial, interval=match.interval, screening=screening, answers=answers)
-
-
-def _is_slow(cost: Cost | str | None) -> bool:
-    return cost.nanoseconds >= SLOW if isinstance(cost, Cost) else "takes longer than" in (cost or "")
+    interval, failures = _quick_match(heuristic, python_pairs if takes_time else pairs, seed, settings)
+    answers = screening = None
+    if settings.size == SUITE:
+        suite, baseline = _baseline_answers(settings, takes_time, seed)
+        answers = Answers(suite, baseline, ask(_searching("it", heuristic, settings.limit), suite.positions))
+        screening = screen(suite, baseline, [answers.contender])
+    findings += _failures_in_play(heuristic, interval, failures, screening, settings)
+    return replace(trial, interval=interval, screening=screening, answers=answers)
 
 
 def _cost(heuristic: Heuristic, settings: TrialSettings, interpreted: bool) -> Cost | str:
@@ -162,16 +162,10 @@ def _cost(heuristic: Heuristic, settings: TrialSettings, interpreted: bool) -> C
     return measure_costs(agents, settings.size, interpreted=interpreted)[1]
 
 
-@dataclass(frozen=True)
-class _Match:
-    """Score of a quick match, its number of games, and the games lost by an error: detail and preceding moves."""
-
-    interval: PairInterval
-    games: int
-    failures: list[tuple[str, list[int]]]
-
-
-def _quick_match(heuristic: Heuristic, pairs: int, seed: int, settings: TrialSettings) -> _Match:
+def _quick_match(
+    heuristic: Heuristic, pairs: int, seed: int, settings: TrialSettings
+) -> tuple[PairInterval, list[tuple[str, list[int]]]]:
+    """Return the score of a quick match, and the games lost by an error: detail and preceding moves."""
     contender, baseline = _searching("contender", heuristic, settings.limit), settings.opponent
     drawn = random_openings(2 * pairs, OPENING_PLIES, settings.size, seed=seed)
     openings = list(dict.fromkeys(drawn))[:pairs]
@@ -179,7 +173,7 @@ def _quick_match(heuristic: Heuristic, pairs: int, seed: int, settings: TrialSet
     second = play_games(baseline, contender, openings, range(len(openings)), settings.size)
     won = (first.winner == 1).astype(int) + (second.winner == 2)
     counts = PairCounts(*(int((won == number).sum()) for number in range(3)))
-    return _Match(pair_interval(counts), 2 * len(openings), [*_errors(first, side=1), *_errors(second, side=2)])
+    return pair_interval(counts), [*_errors(first, side=1), *_errors(second, side=2)]
 
 
 def _errors(games: GameBatch, side: int) -> Iterator[tuple[str, list[int]]]:
@@ -188,10 +182,14 @@ def _errors(games: GameBatch, side: int) -> Iterator[tuple[str, list[int]]]:
 
 
 def _failures_in_play(
-    heuristic: Heuristic, match: _Match, screening: Screening | None, settings: TrialSettings
+    heuristic: Heuristic,
+    interval: PairInterval,
+    failures: list[tuple[str, list[int]]],
+    screening: Screening | None,
+    settings: TrialSettings,
 ) -> list[CheckResult]:
     """Report how many games and solved positions a heuristic failed in, with the first reason and position."""
-    failures, counts = match.failures, [f"{len(match.failures):,} of {match.games:,} games"]
+    counts = [f"{len(failures):,} of {2 * interval.pairs.n:,} games"]
     if screening:
         ((score, _),) = screening.contenders
         counts.append(f"{score.failed:,} of {score.repeats * len(screening.suite):,} solved positions")
@@ -203,12 +201,6 @@ def _failures_in_play(
     root = Board.from_moves(moves, settings.size)
     board = failing_position(_searching("it", heuristic, settings.limit), root) or root
     return [CheckResult("play", False, seen, fen=board.fen)]
-
-
-def _answers(heuristic: Heuristic, takes_time: bool, seed: int, settings: TrialSettings) -> Answers:
-    """Return moves of the heuristic and the baseline in the solved positions, or in a sample of them."""
-    suite, baseline = _baseline_answers(settings, takes_time, seed)
-    return Answers(suite, baseline, ask(_searching("it", heuristic, settings.limit), suite.positions))
 
 
 @lru_cache(maxsize=2)

@@ -12,22 +12,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import scipy
 
 from ..statistics.argument_checks import Floats, check_between, check_integer
-from ..statistics.proportions import Interval, Proportion, wilson
+from ..statistics.proportions import ALPHA, Interval, Proportion, wilson
 from ..statistics.step_down import holm
-from .published_tables import PublishedRow, PublishedTables, bundled_csv, parse_classic_text, parse_csv
+from .published_tables import PublishedTables, bundled_csv, parse_classic_text, parse_csv
 
+T = TypeVar("T")
+K = TypeVar("K")
 PAIRING_UNKNOWN = (
     "The openings were not published, so pairing is unknown and games are treated as independent. Where swapped "
-    "openings "
-    "decide many games, the true uncertainty is smaller and these tests are conservative."
+    "openings decide many games, the true uncertainty is smaller and these tests are conservative."
 )
 
 _BASELINE = re.compile(r"(id|ab)_improved(_score)?", re.IGNORECASE)
@@ -67,12 +69,11 @@ class Claim:
     published: str
     test: MantelHaenszel
     adjusted_p: float
-    alpha: float
 
     @property
     def stands(self) -> bool:
         """Return whether the difference is significant."""
-        return self.published != "equal" and self.adjusted_p <= self.alpha
+        return self.published != "equal" and self.adjusted_p <= ALPHA
 
     @property
     def is_anonymous(self) -> bool:
@@ -128,74 +129,58 @@ def parse_published(text: str, source: str = "notes") -> PublishedTables:
     return parse_classic_text(text, source)
 
 
-def analyse_published(
-    tables: PublishedTables, baseline: str | None = None, confidence: float = 0.95, alpha: float = 0.05
-) -> PublishedAnalysis:
+def analyse_published(tables: PublishedTables, baseline: str | None = None) -> PublishedAnalysis:
     """Compute intervals and tests against the baseline of the same source, and decide which claims hold.
 
     `baseline` names the baseline in every source; the default is the agent called ID_Improved or AB_Improved (with or
     without "_score", in any case). Raises ValueError if `baseline` is given and does not occur.
     """
-    check_between("confidence", confidence)
-    check_between("alpha", alpha)
     rows = tables.rows
     if baseline is not None and baseline not in {row.agent for row in rows}:
         names = ", ".join(sorted({row.agent for row in rows}))
         raise ValueError(f"baseline must be one of the agents {names}, not {baseline!r}")
-    results = _results(rows, confidence)
+    results = [
+        AgentResult(
+            *key,
+            rate=wilson(sum(row.wins for row in group), sum(row.wins + row.losses for row in group)),
+            opponents=tuple((row.opponent, wilson(row.wins, row.wins + row.losses)) for row in group),
+        )
+        for key, group in _grouped(rows, lambda row: (row.source, row.table, row.agent)).items()
+    ]
     claims: list[Claim] = []
     pooled: list[Claim] = []
     repetitions: list[Repetition] = []
     notes = [PAIRING_UNKNOWN, *tables.problems]
     for source in dict.fromkeys(row.source for row in rows):
         own = [result for result in results if result.source == source]
-        name = _baseline_of(own, baseline)
+        is_base = _BASELINE.fullmatch if baseline is None else baseline.__eq__
+        name = next((result.agent for result in own if is_base(result.agent)), None)
         if name is None:
             notes.append(f"{source or 'the text'}: no baseline (ID_Improved or AB_Improved), so nothing is compared")
             continue
         bases = [result for result in own if result.agent == name]
         contenders = [result for result in own if result.agent != name]
-        claims += _adjust([_claim([contender], bases, confidence, alpha) for contender in contenders])
-        runs_of = _by_agent(contenders)
+        claims += _adjust([_claim([contender], bases) for contender in contenders])
+        runs_of = _grouped(contenders, lambda result: result.agent)
         if any(len(runs) > 1 for runs in runs_of.values()):
-            pooled += _adjust([_claim(runs, bases, confidence, alpha) for runs in runs_of.values()])
+            pooled += _adjust([_claim(runs, bases) for runs in runs_of.values()])
         if len(bases) > 1:
-            repetitions.append(_repetition(bases, confidence))
-    return PublishedAnalysis(results, tuple(claims), tuple(pooled), tuple(repetitions), tuple(notes))
+            repetitions.append(_repetition(bases))
+    return PublishedAnalysis(tuple(results), tuple(claims), tuple(pooled), tuple(repetitions), tuple(notes))
 
 
-def _results(rows: Iterable[PublishedRow], confidence: float) -> tuple[AgentResult, ...]:
-    grouped: dict[tuple[str, str, str], list[PublishedRow]] = {}
-    for row in rows:
-        grouped.setdefault((row.source, row.table, row.agent), []).append(row)
-    return tuple(
-        AgentResult(
-            *key,
-            rate=wilson(sum(r.wins for r in group), sum(r.wins + r.losses for r in group), confidence),
-            opponents=tuple((r.opponent, wilson(r.wins, r.wins + r.losses, confidence)) for r in group),
-        )
-        for key, group in grouped.items()
-    )
-
-
-def _baseline_of(results: Iterable[AgentResult], wanted: str | None) -> str | None:
-    agents = [result.agent for result in results]
-    if wanted is not None:
-        return wanted if wanted in agents else None
-    return next((agent for agent in agents if _BASELINE.fullmatch(agent)), None)
-
-
-def _by_agent(results: Iterable[AgentResult]) -> dict[str, list[AgentResult]]:
-    grouped: dict[str, list[AgentResult]] = {}
-    for result in results:
-        grouped.setdefault(result.agent, []).append(result)
+def _grouped(items: Iterable[T], key_of: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return items by their keys, in the order of the first of each."""
+    grouped: dict[K, list[T]] = {}
+    for item in items:
+        grouped.setdefault(key_of(item), []).append(item)
     return grouped
 
 
-def _claim(runs: Sequence[AgentResult], bases: Sequence[AgentResult], confidence: float, alpha: float) -> Claim:
+def _claim(runs: Sequence[AgentResult], bases: Sequence[AgentResult]) -> Claim:
     """Test the claim based on `runs` of one agent, each against the baseline of its own table."""
     # If one has none, all are combined and compared with all of the baseline's games, so that no game counts twice.
-    of_table = {base.table: [baseline for baseline in bases if baseline.table == base.table] for base in bases}
+    of_table = _grouped(bases, lambda base: base.table)
     elsewhere = any(run.table not in of_table for run in runs)
     compared = [(runs, bases)] if elsewhere else [([run], of_table[run.table]) for run in runs]
     strata: list[Stratum] = []
@@ -207,7 +192,7 @@ def _claim(runs: Sequence[AgentResult], bases: Sequence[AgentResult], confidence
                 wins, games = base[opponent]
                 strata.append(Stratum(won, played - won, wins, games - wins))
                 opponents[opponent] = None
-    test = mantel_haenszel(strata, confidence)
+    test = mantel_haenszel(strata)
     shift = test.difference.estimate
     return Claim(
         source=runs[0].source,
@@ -222,7 +207,6 @@ def _claim(runs: Sequence[AgentResult], bases: Sequence[AgentResult], confidence
         published="equal" if math.isnan(shift) or shift == 0 else "better" if shift > 0 else "worse",
         test=test,
         adjusted_p=test.p_value,
-        alpha=alpha,
     )
 
 
@@ -240,30 +224,23 @@ def _adjust(claims: Sequence[Claim]) -> list[Claim]:
     return [replace(claim, adjusted_p=p) for claim, p in zip(claims, adjusted, strict=True)]
 
 
-def _repetition(runs: Sequence[AgentResult], confidence: float) -> Repetition:
+def _repetition(runs: Sequence[AgentResult]) -> Repetition:
     shared = [name for name, _ in runs[0].opponents if all(name in dict(run.opponents) for run in runs)]
-    counts = [
-        [(share.wins, share.games - share.wins) for share in (dict(run.opponents)[name] for name in shared)]
-        for run in runs
-    ]
-    test = homogeneity(counts)
-    total = _total(runs)
+    of_runs = [[dict(run.opponents)[name] for name in shared] for run in runs]
+    won, played = ([sum(getattr(rate, count) for rate in run) for run in of_runs] for count in ("wins", "games"))
+    total = [_total(runs)[name] for name in shared]
     # two runs of the shortest length, with each opponent's rate over all runs together
-    share = min(sum(won + lost for won, lost in run) for run in counts) / max(sum(total[n][1] for n in shared), 1)
-    variance = sum(
-        total[n][1] * share * (total[n][0] / total[n][1]) * (1 - total[n][0] / total[n][1])
-        for n in shared
-        if total[n][1]
-    )
-    games = share * sum(total[n][1] for n in shared)
-    rates = [sum(won for won, _ in run) / max(sum(won + lost for won, lost in run), 1) for run in counts]
+    games = min(played)
+    share = games / max(sum(played), 1)
+    variance = sum(share * wins * (1 - wins / games_of_all) for wins, games_of_all in total if games_of_all)
+    rates = [wins / max(of_run, 1) for wins, of_run in zip(won, played, strict=True)]
     return Repetition(
         source=runs[0].source,
         agent=runs[0].agent,
         runs=tuple(runs),
         largest_difference=max(rates) - min(rates),
         expected_difference=1.96 * math.sqrt(2 * variance) / games if games else math.nan,
-        test=test,
+        test=homogeneity([[(rate.wins, rate.games - rate.wins) for rate in run] for run in of_runs]),
     )
 
 

@@ -45,7 +45,6 @@ class PublishedRow:
     source: str
     table: str
     agent: str
-    protocol: str
     opponent: str
     wins: int
     losses: int
@@ -65,7 +64,7 @@ def bundled_csv() -> str:
 
 
 def parse_csv(text: str, source: str = "") -> PublishedTables:
-    """Parse CSV with the columns agent, opponent, wins, losses and, optionally, source, table and protocol.
+    """Parse CSV with the columns agent, opponent, wins, losses and, optionally, source and table.
 
     `source` is used if there is no such column. Raises ValueError, naming the line, for a missing column or value,
     invalid counts, and an opponent listed twice for the same agent of the same table.
@@ -78,14 +77,13 @@ def parse_csv(text: str, source: str = "") -> PublishedTables:
     seen = set()
     for record in reader:
         line = reader.line_num
-        cells = {name: (record.get(name) or "").strip() for name in (*REQUIRED, "source", "table", "protocol")}
+        cells = {name: (record.get(name) or "").strip() for name in (*REQUIRED, "source", "table")}
         if not cells["agent"] or not cells["opponent"]:
             raise ValueError(f"line {line}: agent and opponent must not be empty")
         row = PublishedRow(
             source=cells["source"] or source,
             table=cells["table"],
             agent=cells["agent"],
-            protocol=cells["protocol"],
             opponent=cells["opponent"],
             wins=_count(cells["wins"], "wins", line),
             losses=_count(cells["losses"], "losses", line),
@@ -248,7 +246,7 @@ def _rows(blocks: Iterable[_Block], source: str) -> list[PublishedRow]:
             table = f"run {run}: {block.heading}" if block.heading else f"run {run}"
         agents.add(block.agent)
         rows += [
-            PublishedRow(source, table, block.agent, "", opponent, wins, losses)
+            PublishedRow(source, table, block.agent, opponent, wins, losses)
             for opponent, (wins, losses) in block.results.items()
         ]
     return rows
