@@ -123,10 +123,8 @@ def chance_by(lines: Iterable[Sequence[Accuracy]], x_of: Callable[[Accuracy], fl
 def is_eligible(decisions: pd.DataFrame) -> NDArray[np.bool_]:
     """Return which decisions were made in won positions in which a losing choice existed."""
     winning = decisions["winning"].to_numpy()
-    eligible: NDArray[np.bool_] = (
-        (decisions["kept"].to_numpy() >= 0) & (winning >= 0) & (winning < decisions["legal"].to_numpy())
-    )
-    return eligible
+    kept, legal = decisions["kept"].to_numpy(), decisions["legal"].to_numpy()
+    return np.asarray((kept >= 0) & (winning >= 0) & (winning < legal))
 
 
 def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence: float) -> Accuracy:
@@ -148,11 +146,11 @@ def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence
         decisions=int((value >= 0).sum()),
         unknown=int((value < 0).sum()),
         eligible=int(eligible.sum()),
-        kept=_share(np.bincount(game, eligible & (kept == 1)), np.bincount(game, eligible), cluster, confidence),
+        kept=_share(np.bincount(game, eligible & (kept == 1)), np.bincount(game, eligible), cluster, 2, confidence),
         chance=float(by_chance.mean()) if len(by_chance) else math.nan,
         mistakes=_mean_interval(np.bincount(game, kept == 0), cluster, confidence),
         won_games=int(had_win.sum()),
-        conversion=_share(won & had_win, had_win, cluster, confidence),
+        conversion=_share(won & had_win, had_win, cluster, 2, confidence),
     )
 
 
@@ -191,11 +189,13 @@ def _search_of(settings: str) -> tuple[str, float]:
     return facts.heuristic, value if unit == "depth" else math.nan
 
 
-def _share(successes: NDArray[Any], chances: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:
-    """Estimate the share of chances taken, from the counts of both per game."""
+def _share(
+    successes: NDArray[Any], chances: NDArray[Any], cluster: NDArray[np.int64], each: int, confidence: float
+) -> Interval:
+    """Estimate the share of chances taken, from the counts of both per game; an opponent gives `each` in a cluster."""
     taken, given = np.bincount(cluster, successes), np.bincount(cluster, chances)
     had = given > 0
-    return rate_interval(taken[had], given[had], float(given[had].mean()) / 2 if had.any() else 1.0, confidence)
+    return rate_interval(taken[had], given[had], float(given[had].mean()) / each if had.any() else 1.0, confidence)
 
 
 def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:
@@ -287,17 +287,16 @@ def split_by_theory(
         agent = str(players.categories[code])
         if agents and agent not in agents:
             continue
-        side = np.where(first == code, 1, 2)
-        mine = (first == code) | (second == code)
+        side, mine = np.where(first == code, 1, 2), (first == code) | (second == code)
         has_won = won == side
         ours, theirs = mine & (due == side), mine & (due == 3 - side)
         splits.append(
             TheorySplit(
                 agent=agent,
                 won=int(ours.sum()),
-                converted=_won_share(has_won, ours, orbit, confidence),
+                converted=_share(has_won & ours, ours, orbit, 1, confidence),
                 lost=int(theirs.sum()),
-                saved=_won_share(has_won, theirs, orbit, confidence),
+                saved=_share(has_won & theirs, theirs, orbit, 1, confidence),
                 unknown=int((mine & (due == 0)).sum()),
             )
         )
@@ -317,9 +316,7 @@ def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
 
 
 def _pair_winner(game: Mapping[str, Any]) -> int | None:
-    if len(game["opening"]) != 2:
-        return None
-    won = pair_is_won(game["rows"], game["columns"], *game["opening"])
+    won = pair_is_won(game["rows"], game["columns"], *game["opening"]) if len(game["opening"]) == 2 else None
     return None if won is None else 1 if won else 2
 
 
@@ -335,14 +332,3 @@ def _labelled_winners(run: str | Path) -> dict[int, int]:
     known = at_opening >= 0
     ids = games["opening_id"].to_numpy()[goes_on]
     return dict(zip(ids[known].tolist(), winner[known].tolist(), strict=True))
-
-
-def _won_share(
-    has_won: NDArray[np.bool_], chosen: NDArray[np.bool_], cluster: NDArray[np.int64], confidence: float
-) -> Interval:
-    """Estimate the share of the chosen games that were won, with an interval over clusters of openings."""
-    games = np.bincount(cluster[chosen])
-    wins = np.bincount(cluster[chosen], has_won[chosen])
-    met = games > 0
-    opponents = float(games[met].mean()) if met.any() else 1.0
-    return rate_interval(wins[met], games[met], max(1.0, opponents), confidence)

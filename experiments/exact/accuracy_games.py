@@ -226,7 +226,8 @@ def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[
             for agents in ((player, opponent), (opponent, player)) if rows else ():
                 starts = [openings[row] for row in rows]
                 games = play_games(*agents, starts, list(rows), openings.size, marker=marker)
-                failures += _failures_of(1 + agents.index(player), games)
+                lost = np.flatnonzero(games.is_forfeit & (games.winner != 1 + agents.index(player))).tolist()
+                failures += [(REASON_WORDS[games.reason[i]].replace("_", " "), games.detail[i]) for i in lost]
                 played += len(games)
                 parts.append(_label_games(player, agents, openings, rows, games))
                 eligible += int(is_eligible(parts[-1]).sum())
@@ -235,11 +236,6 @@ def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[
             break
     note = _told_failures(player.name, failures, played, is_left_out) if failures else ""
     return _Judged(pd.concat(parts, ignore_index=True), note, is_left_out)
-
-
-def _failures_of(side: int, games: GameBatch) -> list[tuple[str, str]]:
-    lost = np.flatnonzero(games.is_forfeit & (games.winner != side)).tolist()
-    return [(REASON_WORDS[games.reason[game]].replace("_", " "), games.detail[game]) for game in lost]
 
 
 def _told_failures(name: str, failures: list[tuple[str, str]], played: int, is_left_out: bool) -> str:

@@ -9,11 +9,10 @@ the nodes searched. Symmetric openings (an *orbit*) are solved once.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +22,7 @@ from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solved_tables import is_covered, pair_is_won
 from knights_isolation.isolation.exact.solver import SearchBudget, is_mirrored
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, canonical_opening, format_size, parse_size
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, canonical_opening, parse_size
 from knights_isolation.isolation.rules.limits import Limit
 
 from ..play.parallel_map import parallel_map
@@ -101,7 +100,11 @@ def solve_all(
         ValueError: the board is too large, the limit is a depth, or the file belongs to something else.
     """
     rows, columns = parse_size(size)
-    _check(rows, columns, limit)
+    if rows * columns > MOST_COMPILED_CELLS:
+        raise ValueError(f"{size} is too large: the solver supports boards of up to {MOST_COMPILED_CELLS} cells")
+    if rows * columns < 2:
+        raise ValueError(f"a {size} board has only one cell and no placement pair: use a larger board")
+    SearchBudget(limit)
     by_opening = {pair.opening: pair for pair in _read(path, size) if pair.winner} if path.exists() else {}
     orbits = placement_orbits(rows, columns)
     missing = [orbit for orbit in orbits if orbit[0] not in by_opening]
@@ -109,7 +112,9 @@ def solve_all(
     members = {orbit[0]: orbit for orbit in orbits}
     show(len(by_opening), pairs)
     try:
-        for solved in _solve_in_parallel(size, [orbit[0] for orbit in missing], limit, jobs, cluster):
+        if missing:  # compile here once, so that the workers find the code in the cache
+            native_function("solve", None, rows, columns)
+        for solved in parallel_map(solve_pair, ((size, orbit[0], limit) for orbit in missing), jobs, cluster):
             for opening in members[solved.opening]:
                 by_opening[opening] = SolvedPair(opening, solved.winner, solved.nodes)
             show(len(by_opening), pairs)
@@ -179,34 +184,12 @@ def _is_mirrored_soon(pair: tuple[int, int], size: str) -> bool:
     return is_mirrored(board) or any(is_mirrored(board.successor(cell)) for cell in board.legal_cells())
 
 
-def _check(rows: int, columns: int, limit: Limit | None) -> None:
-    if rows * columns > MOST_COMPILED_CELLS:
-        raise ValueError(
-            f"{format_size(rows, columns)} is too large: the solver supports boards of up to {MOST_COMPILED_CELLS} "
-            f"cells"
-        )
-    if rows * columns < 2:
-        raise ValueError(
-            f"a {format_size(rows, columns)} board has only one cell and no placement pair: use a larger board"
-        )
-    SearchBudget(limit)
-
-
 def placement_orbits(rows: int, columns: int) -> list[list[tuple[int, int]]]:
     """Return all placement pairs grouped by symmetry, each group starting with its smallest pair."""
     orbits: dict[tuple[int, ...], list[tuple[int, int]]] = {}
     for pair in permutations(range(rows * columns), 2):
         orbits.setdefault(canonical_opening(pair, rows, columns), []).append(pair)
     return list(orbits.values())
-
-
-def _solve_in_parallel(
-    size: str, openings: Sequence[tuple[int, int]], limit: Limit | None, jobs: int, cluster: str | None
-) -> Iterator[SolvedPair]:
-    if openings:
-        # Compile here once, so that the workers find the code in the cache.
-        native_function("solve", None, *parse_size(size))
-    yield from parallel_map(solve_pair, ((size, opening, limit) for opening in openings), jobs, cluster)
 
 
 def solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> SolvedPair:
@@ -240,13 +223,8 @@ def _solve_in_rounds(board: Board) -> tuple[bool, int]:
 
 
 def _write(path: Path, size: str, pairs: Iterable[SolvedPair]) -> None:
-    ordered = sorted(pairs, key=lambda pair: pair.opening)
-    columns: dict[str, list[Any]] = {
-        "opening": [list(pair.opening) for pair in ordered],
-        "winner": [pair.winner for pair in ordered],
-        "nodes": [pair.nodes for pair in ordered],
-    }
-    write_parquet(path, pa.table(columns, schema=SCHEMA.with_metadata({_SIZE: size.encode()})))
+    rows = [asdict(pair) for pair in sorted(pairs, key=lambda pair: pair.opening)]
+    write_parquet(path, pa.Table.from_pylist(rows, SCHEMA.with_metadata({_SIZE: size.encode()})))
 
 
 def _read(path: Path, size: str) -> list[SolvedPair]:
@@ -256,14 +234,9 @@ def _read(path: Path, size: str) -> list[SolvedPair]:
         raise ValueError(f"{path}: cannot be read as solved openings: {error}") from None
     written_for = (table.schema.metadata or {}).get(_SIZE, b"").decode()
     if written_for != size:
-        raise ValueError(
-            f"{path} contains {f'the openings of {written_for}' if written_for else 'something else'}, not those of "
-            f"{size}"
-        )
-    openings, winners, nodes = (table[name].to_pylist() for name in SCHEMA.names)
-    return [
-        SolvedPair(tuple(opening), winner, cost) for opening, winner, cost in zip(openings, winners, nodes, strict=True)
-    ]
+        found = f"the openings of {written_for}" if written_for else "something else"
+        raise ValueError(f"{path} contains {found}, not those of {size}")
+    return [SolvedPair(tuple(row["opening"]), row["winner"], row["nodes"]) for row in table.to_pylist()]
 
 
 def _matrix(pairs: Iterable[SolvedPair], cells: int) -> Winners:

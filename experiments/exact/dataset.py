@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from bisect import bisect
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -49,6 +50,7 @@ COLUMNS = {
     "ply": (pa.int16(), "the number of moves played so far"),
     "orbit": (pa.uint64(), "of the opening, the first two moves, up to symmetry"),
 }  # fmt: skip
+_CATEGORIES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
 SHARE = 0.3
 """Share of positions that are taken, so that a game gives few that resemble each other."""
 _SOLVABLE = 41
@@ -98,7 +100,7 @@ def data_card(recipe: DatasetRecipe, counts: dict[str, int]) -> str:
 license: mit
 pretty_name: Knight's Isolation {recipe.size}, positions with exact values
 size_categories:
-  - {_category(total)}
+  - {_CATEGORIES[bisect((1e3, 1e4, 1e5, 1e6), total)]}
 configs:
   - config_name: default
     data_files:
@@ -143,13 +145,6 @@ def settings_text(recipe: DatasetRecipe) -> str:
             "seed": recipe.seed,
         }
     )  # fmt: skip
-
-
-def _category(count: int) -> str:
-    for most, name in ((1e3, "n<1K"), (1e4, "1K<n<10K"), (1e5, "10K<n<100K"), (1e6, "100K<n<1M")):
-        if count < most:
-            return name
-    return "1M<n<10M"
 
 
 PARTS = "parts"
@@ -240,10 +235,11 @@ def _positions(recipe: DatasetRecipe, folder: Path, jobs: int, show: Callable[[i
         while len(table) < recipe.positions:
             needed = (recipe.positions - len(table)) // each + 1
             wave = range(batches, batches + min(needed, max(_FIRST_WAVE, batches)))
-            parts = {number: read_parquet(_part(folder, number), _schema(recipe)) for number in kept.intersection(wave)}
+            path_of = {number: folder / f"{number}.parquet" for number in wave}
+            parts = {number: read_parquet(path_of[number], _schema(recipe)) for number in kept.intersection(wave)}
             show(min(recipe.positions, len(table) + sum(map(len, parts.values()))), recipe.positions)
             for number, part in spread(_batch, ((recipe, number) for number in wave if number not in kept)):
-                save_table(_part(folder, number), part)
+                save_table(path_of[number], part)
                 parts[number] = part
                 show(min(recipe.positions, len(table) + sum(map(len, parts.values()))), recipe.positions)
             before, batches, given = len(table), wave.stop, sum(map(len, parts.values()))
@@ -253,10 +249,6 @@ def _positions(recipe: DatasetRecipe, folder: Path, jobs: int, show: Callable[[i
                 break
             each = max(1, (len(table) - before) // len(wave))
     return table.slice(0, recipe.positions)
-
-
-def _part(folder: Path, number: int) -> Path:
-    return folder / f"{number}.parquet"
 
 
 def _batch(recipe: DatasetRecipe, number: int) -> tuple[int, pa.Table]:

@@ -152,9 +152,11 @@ def labelled_games(run: str | Path, games: pa.Table) -> tuple[pa.Table, pa.Table
         games: frame with the columns `game_id` and `plies`.
     """
     labels = read_label_table(run)
-    return games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by(
-        "game_id"
-    ), labels.sort_by("game_id")
+    return _of_games(games, labels["game_id"]).sort_by("game_id"), labels.sort_by("game_id")
+
+
+def _of_games(table: pa.Table, ids: pa.ChunkedArray) -> pa.Table:
+    return table.filter(pc.is_in(table["game_id"], ids.combine_chunks()))
 
 
 def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
@@ -211,19 +213,14 @@ def _label(board: Board, played: int, limit: Limit, known: dict[Hashable, bool])
     for cell in order_moves(board):
         child = board.successor(cell)
         position = (child.blank, child.locations)
-        if position not in known:
-            wins = value(child, meter)
-            if wins is not None:
-                known[position] = wins
+        if position not in known and (wins := value(child, meter)) is not None:
+            known[position] = wins
         keeps[cell] = not known[position] if position in known else None
-    is_won = at_once or any(keeps.values())
+    is_won, kept = at_once or any(keeps.values()), keeps[played]
+    code = -1 if kept is None or not is_won else int(kept)
     if None in keeps.values():
-        return int(is_won) or -1, -1, len(keeps), _code(keeps[played]) if is_won else -1
-    return int(is_won), sum(map(bool, keeps.values())), len(keeps), _code(keeps[played]) if is_won else -1
-
-
-def _code(keeps: bool | None) -> int:
-    return -1 if keeps is None else int(keeps)
+        return int(is_won) or -1, -1, len(keeps), code
+    return int(is_won), sum(map(bool, keeps.values())), len(keeps), code
 
 
 def _label_in_parallel(
@@ -232,15 +229,14 @@ def _label_in_parallel(
     """Yield labels of all games by batch; games of the same opening share a batch and its known positions."""
     if not len(games):
         return
+    # imported here, since reading labels needs no workers
     from knights_isolation.isolation.compiling.specialise import native_function
+
+    from ..play.parallel_map import parallel_map
 
     # Compile here once, so that the workers find the code in the cache.
     native_function("solve", None, *parse_size(size))
     games = games.sort_by("opening_id")
-    from ..play.parallel_map import (
-        parallel_map,  # imported here, since reading labels needs no workers
-    )
-
     # Label the first batch alone: it may show that the board is out of reach.
     yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)
     batches = (games.slice(start, _BATCH) for start in range(_BATCH, len(games), _BATCH))
@@ -305,11 +301,10 @@ def _resumed(path: Path, made: str) -> pa.Table:
 
 def _check_fit(run: str | Path, labels: pa.Table, games: pa.Table) -> None:
     games, labels = games.sort_by("game_id"), labels.sort_by("game_id")
-    labelled = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks()))
+    labelled = _of_games(games, labels["game_id"])
     ids, plies = (labelled[name].to_numpy() for name in ("game_id", "plies"))
-    if not np.array_equal(labels["game_id"].to_numpy(), ids) or not np.array_equal(
-        pc.list_value_length(labels["value"]).to_numpy(), plies
-    ):
+    lengths = pc.list_value_length(labels["value"]).to_numpy()
+    if not np.array_equal(labels["game_id"].to_numpy(), ids) or not np.array_equal(lengths, plies):
         raise ValueError(f"{Path(run) / FILE} does not belong to the games of this run: delete it and label again")
 
 
