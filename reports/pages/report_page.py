@@ -15,7 +15,7 @@ from knights_isolation.experiments.exact.accuracy import accuracies, run_decisio
 from knights_isolation.experiments.exact.labels import has_labels
 from knights_isolation.experiments.record.run_directory import CONFIG
 from knights_isolation.experiments.statistics.agent_results import measure_effort, relative_costs
-from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
+from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, rate
 from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.first_placements import (
     FEWEST,
@@ -38,9 +38,9 @@ from ..charts import grids, interval_charts, line_plots
 from ..charts.chart import Plot
 from ..charts.interval_charts import nearest_to_decision, running
 from ..tables import summary
-from ..tables.compare import duel_sections, each_section, effects_section, verdict_section
+from ..tables.compare import verdict_sections
 from ..tables.ratings import rating_sections
-from ..tables.sequential import contest_section, contest_sentence
+from ..tables.sequential import contest_sentence
 from ..tables.summary import accuracy_sections, equal_cost_sentences, theory_section
 from ..text import wording
 from ..text.cell_values import Points, Ratio, Share, estimate_of, join_names, pluralise
@@ -135,6 +135,8 @@ def report_page(findings: RunResults) -> str:
     rated = rate(findings)
     ratings, superiority = rating_sections(findings, ratings=rated)
     title = finding_of(findings, verdicts)
+    compared = {section.key: section for section in verdict_sections(findings) if section.rows}
+    effects = compared.pop("effects", None)
     return page_with_script(
         "report.html",
         title=title,
@@ -143,9 +145,9 @@ def report_page(findings: RunResults) -> str:
         first_sentences=1 + len(_warnings(findings)),
         steps=next_steps(findings, verdicts, costs),
         titles=titles_of(findings, verdicts, costs, ratings),
-        verdicts=_verdict_sections(findings, verdicts, costs),
+        verdicts=list(compared.values()),
         more_columns=_MORE_COLUMNS,
-        effects=effects_section(findings, verdicts) if verdicts and verdicts.comparisons else None,
+        effects=effects,
         standings=summary.standings_section(findings),
         opponents=summary.opponents_section(findings),
         sides=_sides_by_agent(summary.sides_section(findings)),
@@ -308,18 +310,6 @@ def _agents_section(findings: RunResults) -> Section:
         for facts in findings.agents.values()
     )
     return Section("agents", "Agents", rows)
-
-
-def _verdict_sections(findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost]) -> list[Section]:
-    if contest := read_contest(findings):
-        return [contest_section(findings, contest)]
-    if verdicts is None:
-        each = judge_all_pairs(findings)
-        return [each_section(findings, each)] if each else []
-    sections = []
-    if verdicts.comparisons:
-        sections.append(verdict_section(findings, verdicts, costs))
-    return sections + duel_sections(findings, verdicts, costs)
 
 
 def _exact(verdicts: Verdicts) -> list[str]:

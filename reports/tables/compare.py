@@ -36,25 +36,25 @@ def compare_sections(findings: RunResults, worth: float = WORTH) -> tuple[Sectio
 
     `worth` is a difference worth having, in share of games won.
     """
-    theory = theory_section(findings)
-    return of_runs(findings, [*_verdict_sections(findings, worth), *([theory] if theory else [])])
+    return of_runs(findings, filter(None, [*verdict_sections(findings, worth), theory_section(findings)]))
 
 
-def _verdict_sections(findings: RunResults, worth: float = WORTH) -> list[Section]:
+def verdict_sections(findings: RunResults, worth: float = WORTH) -> list[Section]:
+    """Return the tables of `compare_sections` without that of the theory, and without the state of the run."""
     if contest := read_contest(findings):
         return [contest_section(findings, contest)]
     if each := judge_all_pairs(findings):
-        return [each_section(findings, each, worth)]
+        return [_each_section(findings, each, worth)]
+    if findings.baseline is None:
+        return []
     verdicts, costs = judge(findings), relative_costs(findings)
     sections = []
     if verdicts.comparisons or not verdicts.duels:
-        sections += [verdict_section(findings, verdicts, costs, worth), effects_section(findings, verdicts)]
-    return sections + duel_sections(findings, verdicts, costs, worth)
+        sections += [_verdict_section(findings, verdicts, costs, worth), _effects_section(findings, verdicts)]
+    return sections + _duel_sections(findings, verdicts, costs, worth)
 
 
-def verdict_section(
-    findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
-) -> Section:
+def _verdict_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float) -> Section:
     """Return one row per contender, in the order of all tables."""
     rates = {
         standing.agent: estimate_of(standing.rate) for standing in (*findings.standings, *findings.pooled_standings)
@@ -88,7 +88,7 @@ def in_rank_order(findings: RunResults, results: Sequence[Result]) -> list[Resul
     return [by_contender[name] for name in findings.in_order(by_contender)]
 
 
-def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
+def _effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
     """Return the difference to the baseline against each opponent, and their mean."""
     rows = []
     for comparison in in_rank_order(findings, verdicts.comparisons):
@@ -140,9 +140,7 @@ def direct_note(verdicts: Verdicts) -> str:
     )
 
 
-def duel_sections(
-    findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
-) -> list[Section]:
+def _duel_sections(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float) -> list[Section]:
     """Return the table of games with the baseline itself: of all contenders, or apart from a gauntlet's comparisons."""
     duels = verdicts.duels or verdicts.direct
     if not duels:
@@ -159,16 +157,17 @@ def duel_sections(
     claims = [duel for duel in duels if duel.contender not in verdicts.controls]
     notes = [*run_notes(findings), f"{_population_words(findings, duels)} A pair is one opening, both sides."]
     notes += [*_basis(claims), *wording.reach_sentences(claims, worth, findings.population)]
-    notes += filter(None, [cost_sentence(costs, [duel.contender for duel in duels])])
+    notes.append(cost_sentence(costs, [duel.contender for duel in duels]))
     notes += [
         f"All {duel.pairs.n:,} openings of this kind were played: the share of {duel.contender} is exact."
         for duel in duels
         if duel.is_census
     ]
-    return [Section("head_to_head", f"Head to head with {verdicts.baseline}", rows, tuple(notes))]
+    title = f"Head to head with {verdicts.baseline}"
+    return [Section("head_to_head", title, rows, tuple(filter(None, notes)))]
 
 
-def each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float = WORTH) -> Section:
+def _each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float) -> Section:
     """Return one row per two agents, in a run without baseline; the most significant first."""
     rows = tuple(
         {"agent": duel.contender, "against": duel.baseline, **_duel_cells(duel, worth), **pair_cells(duel.pairs)}
@@ -180,28 +179,25 @@ def each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float
         f"{pluralise(len(duels), 'match')}. {_population_words(findings, duels)} Use "
         f"{advice('--baseline AGENT', 'baseline=AGENT')} to compare the others with one agent, over common opponents.",
         wording.interval_sentence(duels),
-        *filter(None, [wording.excluded_sentence(duels)]),
+        wording.excluded_sentence(duels),
         *wording.reach_sentences(duels, worth, findings.population),
     )
-    return Section("each_against_each", "Every pair of agents", rows, notes)
+    return Section("each_against_each", "Every pair of agents", rows, tuple(filter(None, notes)))
 
 
 def _duel_cells(duel: HeadToHead, worth: float) -> dict[str, Any]:
+    rate = duel.jointly
+    of_pairs = PairInterval(rate.estimate, rate.low, rate.high, rate.confidence, duel.pairs, None, "")
     return {
-        "win_rate": estimate_of(duel.jointly),
-        "elo": _elo_of(duel),
+        "win_rate": estimate_of(rate),
+        "elo": Estimate(*map(Elo, of_pairs.elo)),
         "verdict": wording.verdict_cell(duel, worth),
         "adjusted_p": p_value_of(duel),
     }
 
 
 def _basis(claims: Sequence[Comparison | HeadToHead]) -> list[str]:
-    sentences = [
-        wording.interval_sentence(claims),
-        *wording.evidence_sentences(claims),
-        wording.excluded_sentence(claims),
-    ]
-    return [sentence for sentence in sentences if sentence]
+    return [wording.interval_sentence(claims), *wording.evidence_sentences(claims), wording.excluded_sentence(claims)]
 
 
 def clearest_first(duels: Sequence[HeadToHead]) -> list[HeadToHead]:
@@ -214,12 +210,6 @@ def clearest_first(duels: Sequence[HeadToHead]) -> list[HeadToHead]:
     return sorted(duels, key=key)
 
 
-def _elo_of(duel: HeadToHead) -> Estimate:
-    rate = duel.jointly
-    of_pairs = PairInterval(rate.estimate, rate.low, rate.high, rate.confidence, duel.pairs, None, "")
-    return Estimate(*(Elo(value) for value in of_pairs.elo))
-
-
 def p_value_of(comparison: Comparison | HeadToHead) -> PValue:
     """Return the adjusted p-value; NaN after a census, where nothing is uncertain."""
     return PValue(math.nan if comparison.is_census else comparison.adjusted_p)
@@ -227,18 +217,19 @@ def p_value_of(comparison: Comparison | HeadToHead) -> PValue:
 
 def _population_words(findings: RunResults, results: Sequence[Comparison | HeadToHead]) -> str:
     size = f"{findings.population:,} " if findings.population else ""
-    words = f"The results hold for the {size}openings of this kind on this board"
+    played = ", of which a sample was played, clustered by symmetry"
     if results and all(result.is_census for result in results):
-        words += ", all of which were played: they are exact."
+        played = ", all of which were played: they are exact"
     elif any(result.pool for result in results):
-        words += "; only unplayed openings and randomness make them uncertain."
-    else:
-        words += ", of which a sample was played, clustered by symmetry."
-    return f"{words} They do not extend to other boards or longer openings."
+        played = "; only unplayed openings and randomness make them uncertain"
+    return (
+        f"The results hold for the {size}openings of this kind on this board{played}. They do not extend to other "
+        "boards or longer openings."
+    )
 
 
 def _verdict_notes(
-    findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
+    findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float
 ) -> tuple[str, ...]:
     notes = [*run_notes(findings)]
     if not verdicts.comparisons:
@@ -253,16 +244,14 @@ def _verdict_notes(
     )
     if claims:
         notes += [*_basis(claims), *wording.alike_sentences(findings, claims)]
-    notes += filter(None, [direct_note(verdicts)])
-    notes += wording.reach_sentences(claims, worth, findings.population)
+    notes += [direct_note(verdicts), *wording.reach_sentences(claims, worth, findings.population)]
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
     if chance and not any(comparison.pool for comparison in verdicts.comparisons):
         notes.append(f"{_chance_words(findings, chance)}: no result is exact for these openings.")
-    notes += filter(None, [wording.against_all_sentence(claims, worth), price_sentence(findings, verdicts, costs)])
-    notes += map(wording.control_sentence, verdicts.checks)
-    notes += left_out(verdicts.comparisons)
-    notes += filter(None, [cost_sentence(costs, [comparison.contender for comparison in verdicts.comparisons])])
-    return tuple(notes)
+    notes += [wording.against_all_sentence(claims, worth), price_sentence(findings, verdicts, costs)]
+    notes += [*map(wording.control_sentence, verdicts.checks), *_left_out(verdicts.comparisons)]
+    notes.append(cost_sentence(costs, [comparison.contender for comparison in verdicts.comparisons]))
+    return tuple(filter(None, notes))
 
 
 def _chance_words(findings: RunResults, names: Sequence[str]) -> str:
@@ -278,8 +267,7 @@ def _chance_words(findings: RunResults, names: Sequence[str]) -> str:
     return f"{words[0].upper()}{words[1:]}" if not known else words
 
 
-def left_out(comparisons: Sequence[Comparison]) -> list[str]:
-    """Name the opponents and openings that could not be used, and for which contenders."""
+def _left_out(comparisons: Sequence[Comparison]) -> list[str]:
     whom: dict[str, list[str]] = {}
     for comparison in comparisons:
         if comparison.missing:
@@ -314,22 +302,14 @@ def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str,
     )
 
 
-def _at_equal_cost() -> str:
-    return advice("isolation tournament --equal-cost", "ki.compare(…, equal_cost=True)")
-
-
 def _equal_cost_words(findings: RunResults, names: Sequence[str]) -> str:
     known = equal_cost_verdicts(findings, names)
+    use = advice("isolation tournament --equal-cost", "ki.compare(…, equal_cost=True)")
     if known is None:
-        return f"{_at_equal_cost()} accounts for it."
-    results = "; ".join(
-        f"{name} {_lead(known.claims[name]).text}, {wording.short_verdict(known.claims[name], WORTH)}"
-        for name in names
-        if name in known.claims
-    )
-    others = "" if len(known.claims) == len(names) else f"; for the others, use {_at_equal_cost()}"
-    return f"at equal cost, {known.run} found: {results}{others}."
-
-
-def _lead(result: Comparison | HeadToHead) -> Share | Points:
-    return Share(result.rate.estimate) if isinstance(result, HeadToHead) else Points(result.difference.estimate)
+        return f"{use} accounts for it."
+    found = []
+    for name, claim in ((name, known.claims[name]) for name in names if name in known.claims):
+        lead = Share(claim.rate.estimate) if isinstance(claim, HeadToHead) else Points(claim.difference.estimate)
+        found.append(f"{name} {lead.text}, {wording.short_verdict(claim, WORTH)}")
+    others = "" if len(known.claims) == len(names) else f"; for the others, use {use}"
+    return f"at equal cost, {known.run} found: {'; '.join(found)}{others}."
