@@ -107,7 +107,7 @@ def test_of_equals_that_won_most_all_are_named_and_the_baseline_is_not_put_below
     run = gauntlet(4, lambda agent, *_: 2 if agent in ("Base", "Alike") else 0, contenders=("Alike", "Bad"))
     findings = load_findings([run.write(tmp_path / "run")])
     assert summary_headline(findings).sections[0].title.endswith("agents: Alike and Base won most, 100.0 %.")
-    title = titles_of(findings, None, {}, rating_sections(findings)[0])["ratings"]
+    title = titles_of(findings, None, {}, rate(findings))["ratings"]
     assert title.startswith("Alike and Base are rated highest: 0 ")
 
 

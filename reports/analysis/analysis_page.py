@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
@@ -97,7 +98,11 @@ def verdict_table(analysis: Analysis) -> Section:
         f"range that the games support ({interval_name(first)} interval{together}).",
         f"p: how often luck alone would make such a difference{adjusted}; below 0.05 is significant.",
         *evidence_sentences(compared),
-        *_control_words(analysis),
+        *(
+            f"Check {'passed' if check.difference.low <= 0 <= check.difference.high else 'FAILED'}: {check.baseline} "
+            f"differs from itself on other openings by {estimate_of(check.difference, Points).text}."
+            for check in analysis.verdicts["nodes"].checks
+        ),
     )
     return Section("verdicts", "The functions", rows, notes)
 
@@ -115,15 +120,6 @@ def _cells(difference: str, p: str, comparison: Comparison | None) -> dict[str, 
     return {difference: estimate_of(comparison.jointly, Points), p: p_value_of(comparison)}
 
 
-def _control_words(analysis: Analysis) -> list[str]:
-    return [
-        f"Check {'passed' if comparison.difference.low <= 0 <= comparison.difference.high else 'FAILED'}: "
-        f"{comparison.baseline} differs from itself on other openings by "
-        f"{estimate_of(comparison.difference, Points).text}."
-        for comparison in analysis.verdicts["nodes"].checks
-    ]
-
-
 def cost_table(analysis: Analysis) -> Section:
     """Return one row per function: cost per node compiled and in Python, and nodes per course move in Python."""
     costs = [trial.python_cost for trial in analysis.trials.values() if isinstance(trial.python_cost, Cost)]
@@ -132,11 +128,13 @@ def cost_table(analysis: Analysis) -> Section:
         {
             "function": name,
             "cost compiled": _times(analysis.cost(name)),
-            "cost in Python": _times(trial.python_cost),
-            "nodes in 150 ms of Python": _nodes_in_time(trial.python_cost, fastest),
+            "cost in Python": ratio,
+            # with the time of the baseline's node in the quietest measurement: ratios are measured in turns, times not
+            "nodes in 150 ms of Python": two_digits(_COURSE_LIMIT / (fastest * ratio)) if ratio else None,
         }
         for name in analysis.ranked
-        if (trial := analysis.trials[name]).python_cost is not None
+        if (cost := analysis.trials[name].python_cost) is not None
+        for ratio in [_times(cost)]
     )
     if not rows:
         return Section("costs", "What a node costs", ())
@@ -152,11 +150,6 @@ def cost_table(analysis: Analysis) -> Section:
 
 def _times(cost: Cost | str | None) -> Ratio | None:
     return Ratio(cost.times) if isinstance(cost, Cost) else None
-
-
-def _nodes_in_time(cost: Cost | str | None, baseline: float) -> int | None:
-    # all use the time of the baseline's node in the quietest measurement: ratios are measured in turns, times are not
-    return two_digits(_COURSE_LIMIT / (baseline * cost.times)) if isinstance(cost, Cost) else None
 
 
 def opponents_table(analysis: Analysis) -> Section:
@@ -206,17 +199,14 @@ def analysis_text(analysis: Analysis) -> str:
     width = min(terminal_width(), _FULL_WIDTH) if not is_terminal() else terminal_width()
     blocks = [wrapped(heading(analysis), width)]
     blocks += [wrapped(f"{name} {sentence}", width) for name, sentence in verdict_lines(analysis)]
-    blocks += [_table_text(table, width) for table in _sections(analysis)]
+    for table in _sections(analysis):
+        plain = render_sections([replace(table, title="", notes=())], "table")
+        blocks.append("\n".join([plain, *(wrapped(note, width) for note in table.notes)]))
     if shown := _boards(analysis, width):
         blocks.append(shown)
     if steps := next_steps(analysis):
         blocks.append("Next:\n" + "\n".join(f"- {step}" for step in steps))
     return "\n\n".join(blocks)
-
-
-def _table_text(table: Section, width: int) -> str:
-    plain = render_sections([replace(table, title="", notes=())], "table")
-    return "\n".join([plain, *(wrapped(note, width) for note in table.notes)])
 
 
 def heading(analysis: Analysis) -> str:
@@ -368,7 +358,9 @@ def _sentence_of(analysis: Analysis, name: str) -> str:
         return "was not played."
     sentences = ["has not played all games at equal nodes."]
     if nodes is not None:
-        sentences = [f"{_verdict(nodes)}: {_rate_words(nodes, _at_limit(analysis))}."]
+        unit, _, value = analysis.question.limit.partition("=")
+        design = f"all searching {int(value):,} nodes a move" if unit == "nodes" else f"at {analysis.question.limit}"
+        sentences = [f"{_verdict(nodes)}: {_rate_words(nodes, design)}."]
         duel = analysis.head_to_head(name, "nodes")
         if duel and not duel.is_empty:
             differs = "; the two verdicts differ" if duel.verdict != nodes.verdict else ""
@@ -383,13 +375,6 @@ def _verdict(comparison: Comparison) -> str:
     if comparison.verdict in ("better", "worse"):
         return f"won {_AMOUNTS[comparison.verdict]} {opponents} than {comparison.baseline}"
     return f"shows no significant difference from {comparison.baseline} {opponents}"
-
-
-def _at_limit(analysis: Analysis) -> str:
-    unit, _, value = analysis.question.limit.partition("=")
-    if unit == "nodes":
-        return f"all searching {int(value):,} nodes a move"
-    return f"at {analysis.question.limit}"
 
 
 def _rate_words(comparison: Comparison, design: str) -> str:
@@ -491,7 +476,6 @@ def _limit_words(analysis: Analysis) -> tuple[str, ...]:
 
 
 def _has_parameters(analysis: Analysis, name: str) -> bool:
-    try:
+    with suppress(ParameterError):
         return bool(parameters_of(analysis.contents.functions[name]))
-    except ParameterError:
-        return False
+    return False

@@ -15,7 +15,6 @@ from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.experiments.noting import note_screening
 from knights_isolation.experiments.roster import AgentLike, reference_of
 from knights_isolation.experiments.roster.default_names import only_heuristic
-from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.git_revisions import revision_named
 from knights_isolation.isolation.loading.load_user_code import load_warnings
@@ -82,16 +81,23 @@ def describe_trial(name: str, trial: Trial, python_warnings: Sequence[str] = ())
 
     `python_warnings` are Python's warnings about the file.
     """
-    lines = trial_lines(name, trial, python_warnings)
     width = terminal_width() - (len(_INDENT) if is_terminal() else 0)
-    return "\n".join([name, *(indent(line if _is_command(line) else wrapped(line, width), _INDENT) for line in lines)])
+    commands = command("show"), command("eval")  # lines to be copied must not be wrapped
+    lines = trial_lines(name, trial, python_warnings)
+    lines = [line if line.startswith(commands) else wrapped(line, width) for line in lines]
+    return "\n".join([name, *(indent(line, _INDENT) for line in lines)])
 
 
 def trial_lines(name: str, trial: Trial, python_warnings: Sequence[str] = ()) -> list[str]:
     """Return the findings of a trial of FILE:FUNCTION as sentences."""
     return [
-        *_compiling(trial),
-        *_cost(trial),
+        _compiling(trial),
+        # the costs compiled and in Python are hardly related
+        *(
+            f"Cost per node {how}: {cost_words(cost, BASELINE)}."
+            for how, cost in (("compiled", trial.cost), ("interpreted", trial.python_cost))
+            if cost is not None
+        ),
         *(f"Python warns: {warning}" for warning in python_warnings),
         *_soundness(name, trial),
         *_strength(trial),
@@ -99,47 +105,28 @@ def trial_lines(name: str, trial: Trial, python_warnings: Sequence[str] = ()) ->
     ]
 
 
-def _is_command(line: str) -> bool:
-    # lines to be copied must not be wrapped
-    return line.startswith((command("show"), command("eval")))
-
-
-def _compiling(trial: Trial) -> list[str]:
+def _compiling(trial: Trial) -> str:
     if trial.problem is None:
-        return ["Compiles, and returns the same values as the Python function in up to 300 positions."]
+        return "Compiles, and returns the same values as the Python function in up to 300 positions."
     where = f" (line {trial.line})" if trial.line else ""
     verdict = "Runs interpreted" if trial.is_difference else "Does not compile"
-    return [f"{verdict}: {trial.problem}{where}{'' if trial.problem.endswith('?') else '.'}"]
-
-
-def _cost(trial: Trial) -> list[str]:
-    # the costs compiled and in Python are hardly related
-    return [
-        f"Cost per node {how}: {cost_words(cost, BASELINE)}."
-        for how, cost in (("compiled", trial.cost), ("interpreted", trial.python_cost))
-        if cost is not None
-    ]
+    return f"{verdict}: {trial.problem}{where}{'' if trial.problem.endswith('?') else '.'}"
 
 
 def _soundness(name: str, trial: Trial) -> list[str]:
     lines = []
     for finding in trial.findings:
-        lines.append(f"{_sound_word(finding)}: {finding.check}: {finding.seen}.")
+        word = "OK" if finding.ok else "Note" if finding.is_note else "Problem"
+        lines.append(f"{word}: {finding.check}: {finding.seen}.")
         if finding.fen:
             lines += [command("show", "--fen", finding.fen), command("eval", "--fen", finding.fen, "--file", name)]
     return lines
 
 
-def _sound_word(finding: CheckResult) -> str:
-    if finding.ok:
-        return "OK"
-    return "Note" if finding.is_note else "Problem"
-
-
 def _strength(trial: Trial) -> list[str]:
-    if trial.interval is None or trial.interval.pairs.n == 0:
-        return ["No match played."]
     share = trial.interval
+    if share is None or share.pairs.n == 0:
+        return ["No match played."]
     word = verdict_of(share.estimate - 0.5, not share.low <= 0.5 <= share.high)
     return [
         f"Against {_baseline(trial)} at {_limit(trial)} a move: won {estimate_of(share).text} of the games "
@@ -212,7 +199,7 @@ def _problems(path: str, trials: Mapping[str, Trial]) -> list[str]:
     lines = []
     for name, trial in trials.items():
         if trial.problem is not None:
-            lines.append(f"{name}: {_compiling(trial)[0]}")
+            lines.append(f"{name}: {_compiling(trial)}")
         lines += [f"{name}: suspect: {seen}." for seen in suspicions(trial)]
         for finding in trial.findings:
             if not finding.ok and not finding.is_note:
@@ -278,11 +265,8 @@ def _commit_row(each: Checked) -> dict[str, Any]:
 def _word(each: Checked) -> str:
     if each.test:
         return {"H0": "failed", "H1": "passed"}.get(each.test.path.decision or "", "undecided")
-    if each.failures:
-        return "failed"
-    if each.is_new:
-        return "new"
-    return "screened" if each.screening else "unchanged"
+    unplayed = "new" if each.is_new else "screened" if each.screening else "unchanged"
+    return "failed" if each.failures else unplayed
 
 
 def _notes(results: Sequence[Checked]) -> list[str]:
@@ -290,8 +274,8 @@ def _notes(results: Sequence[Checked]) -> list[str]:
     for each in results:
         if each.failures and each.screening:
             score = each.screening.contenders[0][0]
-            notes.append(f"{each.name} fails in {each.failures:,} of {len(each.screening.suite):,} solved positions, "
-                         f"first by {score.detail}.")  # fmt: skip
+            failed = f"{each.failures:,} of {len(each.screening.suite):,} solved positions"
+            notes.append(f"{each.name} fails in {failed}, first by {score.detail}.")
     tests = [each.test for each in results if each.test]
     if tests:
         rates = " and ".join(f"{test.path.sprt.alpha:.2g}" for test in tests)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from markupsafe import Markup
 
 from knights_isolation.experiments.exact.accuracy import accuracies, run_decisions
 from knights_isolation.experiments.exact.labels import has_labels
 from knights_isolation.experiments.record.run_directory import CONFIG
-from knights_isolation.experiments.statistics.agent_results import measure_effort, relative_costs
+from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, rate
 from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.first_placements import (
@@ -37,13 +37,12 @@ from knights_isolation.isolation.suggestions import command
 from ..charts import grids, interval_charts, line_plots
 from ..charts.chart import Plot
 from ..charts.interval_charts import nearest_to_decision, running
-from ..tables import summary
 from ..tables.compare import verdict_sections
-from ..tables.ratings import rating_sections
+from ..tables.ratings import highest, rating_rows, rating_sections
 from ..tables.sequential import contest_sentence
-from ..tables.summary import accuracy_sections, equal_cost_sentences, theory_section
+from ..tables.summary import accuracy_sections, equal_cost_sentences, summary_sections, theory_section
 from ..text import wording
-from ..text.cell_values import Points, Ratio, Share, estimate_of, join_names, pluralise
+from ..text.cell_values import Points, Ratio, Share, estimate_of, pluralise
 from ..text.rendering import Section
 from ..text.wording import opponents_title
 from .next_steps import links_to_games, next_steps
@@ -51,16 +50,17 @@ from .templates import data_url, page_with_script
 
 
 def titles_of(
-    findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
+    findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Ratings
 ) -> dict[str, str]:
     """Return titles by the keys of their sections; sections without a finding keep their default title."""
     titles = {
         "comparison": f"Difference from {verdicts.baseline}" if verdicts and verdicts.claims else "",
         "opponents": opponents_title(verdicts),
         "sides": _sides(findings),
-        "ratings": _ratings(ratings),
         "telemetry": _cost(findings, costs),
     }
+    if ratings.ratings:
+        titles["ratings"] = f"{highest(ratings)} rated highest: {rating_rows(ratings)[0]['rating'].text} Elo"
     return {key: title for key, title in titles.items() if title}
 
 
@@ -76,14 +76,6 @@ def _sides(findings: RunResults) -> str:
         return ""
     favoured, other = (Share(won / games).text for won, games in (sums[True], sums[False]))
     return f"The measured agents won {favoured} on the side that the colours favour, {other} on the other"
-
-
-def _ratings(ratings: Section) -> str:
-    if not ratings.rows:
-        return ""
-    names = [row["agent"] for row in ratings.rows if row["rank"] == 1]
-    verb = "is" if len(names) == 1 else "are"
-    return f"{join_names(names)} {verb} rated highest: {ratings.rows[0]['rating'].text} Elo"
 
 
 def _cost(findings: RunResults, costs: Mapping[str, Cost]) -> str:
@@ -131,39 +123,34 @@ def report_page(findings: RunResults) -> str:
     """Return the page as text. All strings from agents, such as names and error texts, are escaped."""
     verdicts = judge(findings) if findings.baseline is not None else None
     costs = relative_costs(findings)
-    decisions = _decisions(findings)
+    runs = [source.info.path for source in findings.sources]
+    decisions = run_decisions(runs[0]) if len(runs) == 1 and has_labels(runs[0]) else None
     rated = rate(findings)
     ratings, superiority = rating_sections(findings, ratings=rated)
     title = finding_of(findings, verdicts)
     compared = {section.key: section for section in verdict_sections(findings) if section.rows}
-    effects = compared.pop("effects", None)
+    effects, tables = compared.pop("effects", None), dict[str, Any](summary_sections(findings))
     return page_with_script(
         "report.html",
         title=title,
-        facts=_facts(findings),
+        facts=_facts(findings, sum(row["games"] for row in tables["forfeits"].rows)),
         headline=[sentence for sentence in headline(findings, verdicts) if sentence.rstrip(".") != title],
         first_sentences=1 + len(_warnings(findings)),
         steps=next_steps(findings, verdicts, costs),
-        titles=titles_of(findings, verdicts, costs, ratings),
+        titles=titles_of(findings, verdicts, costs, rated),
         verdicts=list(compared.values()),
         more_columns=_MORE_COLUMNS,
         effects=effects,
-        standings=summary.standings_section(findings),
-        opponents=summary.opponents_section(findings),
-        sides=_sides_by_agent(summary.sides_section(findings)),
         theory=theory_section(findings),
         ratings=ratings,
         superiority=superiority,
-        forfeits=summary.forfeits_section(findings),
-        lengths=summary.lengths_section(findings),
-        search=summary.search_section(findings, measure_effort(findings)),
         agents=_agents_section(findings),
         accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
         accuracy_by_ply=None if decisions is None else draw_plot(line_plots.accuracy_by_ply(decisions), "accuracy"),
         runs=[_run_facts(findings, number) for number in range(len(findings.sources))],
-        reproduce=command("report", *(source.info.path for source in findings.sources)),
+        reproduce=command("report", *runs),
         closed=_CLOSED,
-        **_charts(findings, verdicts, costs, rated),
+        **(tables | {"sides": _sides_by_agent(tables["sides"])} | _charts(findings, verdicts, costs, rated)),
     )
 
 
@@ -313,17 +300,14 @@ def _agents_section(findings: RunResults) -> Section:
 
 
 def _exact(verdicts: Verdicts) -> list[str]:
-    return [
-        f"On all {claim.openings:,} openings of this kind {claim.contender} "
-        + (
-            f"won {Share(claim.pairs.score).text}"
-            if isinstance(claim, HeadToHead)
-            else f"is {claim.verdict}: {Points(claim.estimate).text}"
-        )
-        + ", without sampling error."
-        for claim in verdicts.judged
-        if claim.is_census
-    ]
+    sentences = []
+    for claim in (claim for claim in verdicts.judged if claim.is_census):
+        did = f"is {claim.verdict}: {Points(claim.estimate).text}"
+        if isinstance(claim, HeadToHead):
+            did = f"won {Share(claim.pairs.score).text}"
+        on_all = f"On all {claim.openings:,} openings of this kind"
+        sentences.append(f"{on_all} {claim.contender} {did}, without sampling error.")
+    return sentences
 
 
 def _sides_by_agent(sides: Section) -> Section:
@@ -340,12 +324,7 @@ def _sides_by_agent(sides: Section) -> Section:
     return Section(sides.key, sides.title, table, (note,) if table else ("No games yet.",))
 
 
-def _decisions(findings: RunResults) -> pd.DataFrame | None:
-    runs = [source.info.path for source in findings.sources]
-    return run_decisions(runs[0]) if len(runs) == 1 and has_labels(runs[0]) else None
-
-
-def _facts(findings: RunResults) -> list[tuple[str, str]]:
+def _facts(findings: RunResults, forfeits: int) -> list[tuple[str, str]]:
     def asked(key: str) -> str:
         return " and ".join(dict.fromkeys(source.info.requested[key] for source in findings.sources))
 
@@ -361,17 +340,17 @@ def _facts(findings: RunResults) -> list[tuple[str, str]]:
         ("Openings", f"{findings.games['opening_id'].nunique():,}, {asked('openings')}"),
         ("Limit", " and ".join(limits) or "none"),
         ("Census", "yes" if findings.is_census else "no"),
-        ("Forfeits", f"{sum(row['games'] for row in summary.forfeits_section(findings).rows):,}"),
+        ("Forfeits", f"{forfeits:,}"),
         ("Played", ", ".join(dict.fromkeys(source.info.created_at[:10] for source in findings.sources))),
     ]
 
 
 def _run_facts(findings: RunResults, number: int) -> dict[str, Any]:
     info = findings.sources[number].info
-    try:
-        config = _without_place((info.path / CONFIG).read_text(encoding="utf-8"))
-    except OSError:
-        config = ""
+    config = ""
+    with suppress(OSError):
+        lines = (info.path / CONFIG).read_text(encoding="utf-8").splitlines(keepends=True)
+        config = "".join(line for line in lines if not line.startswith("out = "))  # the output directory exists already
     return {
         "path": str(info.path),
         "created": info.created_at.replace("T", " "),
@@ -382,11 +361,6 @@ def _run_facts(findings: RunResults, number: int) -> dict[str, Any]:
         "notes": info.notes,
         "versions": ", ".join(f"{name} {version}" for name, version in info.versions.items()),
     }
-
-
-def _without_place(config: str) -> str:
-    # the output directory exists already
-    return "".join(line for line in config.splitlines(keepends=True) if not line.startswith("out = "))
 
 
 def _plain(value: Any) -> str:
@@ -408,9 +382,7 @@ def _placement_section(placements: Sequence[Placement], size: tuple[int, int] | 
             "games": placement.games,
             "won": estimate_of(placement.rate),
         }
-        for placement in sorted(
-            placements, key=lambda placement: (not placement.placed_first, -placement.rate.estimate)
-        )
+        for placement in sorted(placements, key=lambda each: (not each.placed_first, -each.rate.estimate))
     )
     notes = (
         "Symmetric cells and symmetric openings are counted together. The 95 % intervals are individual and computed "

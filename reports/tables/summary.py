@@ -12,7 +12,6 @@ from knights_isolation.experiments.record.log import codes_in
 from knights_isolation.experiments.record.run_directory import missing_sentence, resume_advice
 from knights_isolation.experiments.roster import Spec, make_agent
 from knights_isolation.experiments.statistics.agent_results import (
-    Effort,
     forfeits_of,
     measure_effort,
     node_costs,
@@ -44,26 +43,21 @@ TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
 
 def summarize(findings: RunResults) -> tuple[Section, ...]:
     """Return all tables of a summary."""
-    sections = (
-        standings_section(findings),
-        opponents_section(findings),
-        sides_section(findings),
-        forfeits_section(findings),
-        lengths_section(findings),
-        search_section(findings, measure_effort(findings)),
-    )
-    return of_runs(findings, sections)
+    return of_runs(findings, summary_sections(findings).values())
 
 
-def _rate_at_any_time(findings: RunResults, agent: str) -> dict[str, Range]:
-    if not findings.is_interim:
-        return {}
-    low, high = live_rate(findings, agent).last
-    return {"at_any_time": Range(Share(low), Share(high))}
+def summary_sections(findings: RunResults) -> dict[str, Section]:
+    """Return the tables of a summary by their keys, without the state of the runs."""
+    makers = (standings_section, _opponents, _sides, forfeits_section, _lengths, _search)
+    return {section.key: section for section in (make(findings) for make in makers)}
 
 
 def standings_section(findings: RunResults) -> Section:
     """Return every agent's wins, pairs and win rate, best first."""
+
+    def live(agent: str) -> dict[str, Range]:
+        return {"at_any_time": Range(*map(Share, live_rate(findings, agent).last))} if findings.is_interim else {}
+
     rows = tuple(
         {
             "agent": standing.agent,
@@ -72,7 +66,7 @@ def standings_section(findings: RunResults) -> Section:
             "wins": standing.wins,
             "losses": standing.games - standing.wins,
             "win_rate": estimate_of(standing.rate),
-            **_rate_at_any_time(findings, standing.agent),
+            **live(standing.agent),
             **pair_cells(standing.pairs),
             "unfinished": standing.unfinished,
             "openings": standing.openings,
@@ -91,7 +85,7 @@ def interval_note(findings: RunResults) -> str:
     return f"Win rates with individual 95 % intervals for openings of this kind on this board.{direct}"
 
 
-def opponents_section(findings: RunResults) -> Section:
+def _opponents(findings: RunResults) -> Section:
     """Return the results of each measured agent against each opponent."""
     rows = []
     for agent in findings.in_order(findings.measured):
@@ -106,7 +100,7 @@ def opponents_section(findings: RunResults) -> Section:
     return Section("opponents", "By opponent", tuple(rows), (f"{note}.",) if rows else ())
 
 
-def sides_section(findings: RunResults) -> Section:
+def _sides(findings: RunResults) -> Section:
     """Return the results of each measured agent by side and by the colours of the opening's placements."""
     rows = [
         {
@@ -142,24 +136,21 @@ def forfeits_section(findings: RunResults) -> Section:
     return Section("forfeits", "Forfeits", rows, (*forfeit_notes(not rows, resigned), *shows))
 
 
-def lengths_section(findings: RunResults) -> Section:
+def _lengths(findings: RunResults) -> Section:
     """Return the lengths of games in plies, including openings."""
     import pandas as pd
 
-    games = findings.games
-    both = pd.concat(
-        [games[[column, "plies"]].rename(columns={column: "agent"}) for column in ("agent_1", "agent_2")],
-        ignore_index=True,
-    )
-    described = both.groupby("agent", observed=True)["plies"].agg(["count", "mean", "min", "median", "max"])
-    rows = [{"agent": "all games", **_length_cells(games["plies"].agg(["count", "mean", "min", "median", "max"]))}]
+    games, facts = findings.games, list[Any](["count", "mean", "min", "median", "max"])
+    by_side = [games[[side, "plies"]].rename(columns={side: "agent"}) for side in ("agent_1", "agent_2")]
+    described = pd.concat(by_side, ignore_index=True).groupby("agent", observed=True)["plies"].agg(facts)
+    rows = [{"agent": "all games", **_length_cells(games["plies"].agg(facts))}]
     rows += [{"agent": name, **_length_cells(described.loc[name])} for name in findings.in_order(described.index)]
     return Section("lengths", "Game length in plies", tuple(rows) if len(games) else ())
 
 
-def search_section(findings: RunResults, efforts: Mapping[str, Effort]) -> Section:
+def _search(findings: RunResults) -> Section:
     """Return depth, nodes and time of the agents' own moves."""
-    costs = node_costs(findings)
+    costs, efforts = node_costs(findings), measure_effort(findings)
     rows = [
         {
             "agent": name,
@@ -323,8 +314,11 @@ def accuracy_sections(
     if unknown := sum(accuracy.unknown for accuracy in overall):
         notes.append(f"{unknown:,} positions were skipped: the limit of the labels was too low to solve them.")
     with_depth = any(accuracy.depth for accuracy in ranked)
-    rows = tuple(_accuracy_row(accuracy, with_depth) for accuracy in ranked)
-    sections = [Section("accuracy", "Accuracy", rows, tuple(notes))]
+    rows = []
+    for accuracy in ranked:
+        depth = {"depth": accuracy.depth} if with_depth else {}
+        rows.append({"agent": accuracy.agent, "heuristic": accuracy.heuristic or None, **depth, **_facts(accuracy)})
+    sections = [Section("accuracy", "Accuracy", tuple(rows), tuple(notes))]
     if by_ply:
         rank_of = {accuracy.agent: rank for rank, accuracy in enumerate(ranked)}
         ordered = sorted(by_ply, key=lambda accuracy: (rank_of[accuracy.agent], accuracy.first))
@@ -334,11 +328,6 @@ def accuracy_sections(
         )
         sections.append(Section("by_ply", "Accuracy by ply", by_band, ("Ply 1 is the first placement.",)))
     return tuple(sections)
-
-
-def _accuracy_row(accuracy: Accuracy, with_depth: bool) -> dict[str, Any]:
-    depth = {"depth": accuracy.depth} if with_depth else {}
-    return {"agent": accuracy.agent, "heuristic": accuracy.heuristic or None, **depth, **_facts(accuracy)}
 
 
 def theory_section(findings: RunResults) -> Section | None:
