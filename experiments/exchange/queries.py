@@ -67,7 +67,12 @@ def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataF
         wins = games["won_by"].value_counts()
         shares = wins.reindex(pd.unique(names.to_numpy().ravel()), fill_value=0) / names.stack().value_counts()
         games["gap"] = games["lost_by"].map(shares) - games["won_by"].map(shares)
-    return _ordered(_meeting(games, where), kind)
+    games = _meeting(games, where)
+    if kind == "forfeits":
+        return games[~games["reason"].isin(ON_THE_BOARD)]
+    if kind == "upsets":
+        return games[games["gap"] > 0].sort_values("gap", ascending=False, kind="stable")
+    return games if kind == "all" else games.sort_values("plies", ascending=kind == "shortest", kind="stable")
 
 
 def with_mistakes(run: str | Path, games: pd.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -115,14 +120,6 @@ def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:
             f"--where {where!r}: {message}; write something like \"won_by == 'Random' and plies > 30\" "
             f"with the columns {columns}"
         ) from None
-
-
-def _ordered(games: pd.DataFrame, kind: Kind) -> pd.DataFrame:
-    if kind == "forfeits":
-        return games[~games["reason"].isin(ON_THE_BOARD)]
-    if kind == "upsets":
-        return games[games["gap"] > 0].sort_values("gap", ascending=False, kind="stable")
-    return games if kind == "all" else games.sort_values("plies", ascending=kind == "shortest", kind="stable")
 
 
 _OF_GAMES = tuple(name for name in SCHEMA.names if not name.startswith("settings_"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,8 +39,7 @@ def values(question: asked.ValuesQuestion, shelf: Resources) -> dict[str, Any]:
     `compiling` is the time of compiling the heuristic in seconds; 0 if it is negligible.
     """
     board = asked.board_of(question.position)
-    heuristics = shelf.all_heuristics
-    functions = {name: _known(name, heuristics) for name in question.heuristics}
+    functions = {name: shelf.heuristic(name) for name in question.heuristics}
     answers: dict[str, Any] = {}
     for name, function in functions.items():
         started = time.perf_counter()
@@ -57,7 +55,7 @@ def values(question: asked.ValuesQuestion, shelf: Resources) -> dict[str, Any]:
 
 def graph(question: asked.GraphQuestion, shelf: Resources) -> dict[str, Any]:
     """Return a heuristic's value of a line's positions for player 1; null if it fails or a knight is not placed."""
-    function = _known(question.heuristic, shelf.all_heuristics)
+    function = shelf.heuristic(question.heuristic)
     scores: list[float | str | None] = []
     for board in asked.boards_of(question.position):
         if None in board.locations:
@@ -108,19 +106,14 @@ def exact(question: asked.SolveQuestion, shelf: Resources) -> dict[str, Any]:
     person who has not asked, all is undecided.
     """
     board = asked.board_of(question.position)
-    if not board.legal_cells():
-        return {"winner": 2 - board.active_index, "moves": [], "undecided": [], "line": []}
-    if question.is_game:
-        return {"winner": None, "moves": [], "undecided": list(board.legal_cells()), "line": []}
+    cells = list(board.legal_cells())
+    if question.is_game or not cells:
+        return {"winner": None if cells else 2 - board.active_index, "moves": [], "undecided": cells, "line": []}
     from knights_isolation.isolation import solve
 
     solution = solve(board, Limit(ms=BRIEF_SOLVING_MS if question.brief else SOLVING_MS))
-    return {
-        "winner": solution.winner,
-        "moves": list(solution.moves),
-        "undecided": list(solution.undecided),
-        "line": list(solution.line),
-    }
+    lists = {name: list(getattr(solution, name)) for name in ("moves", "undecided", "line")}
+    return {"winner": solution.winner, **lists}
 
 
 def possible_depth(board: Board, heuristic: Heuristic, depth: int) -> int:
@@ -146,15 +139,6 @@ def _worth_telling(seconds: float) -> float:
     return round(seconds, 1) if seconds >= _NOTICED_SECONDS else 0.0
 
 
-def _known(name: str, heuristics: Mapping[str, Heuristic]) -> Heuristic:
-    if name not in heuristics:
-        raise ValueError(f"no heuristic {name!r}; choose one of {', '.join(heuristics)}")
-    return heuristics[name]
-
-
-_RUNS_REMEMBERED = 2
-
-
 def explored(question: asked.ExploreQuestion, shelf: Resources) -> dict[str, Any]:
     """Return, for each legal move (symmetric ones merged), the number of the run's games with it, and of those won.
 
@@ -171,6 +155,6 @@ def explored(question: asked.ExploreQuestion, shelf: Resources) -> dict[str, Any
     }
 
 
-@lru_cache(maxsize=_RUNS_REMEMBERED)
+@lru_cache(maxsize=2)
 def _cached_games(run: Path, size: str, written: tuple[str, ...]) -> PlayedGames:
     return read_played(run, size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import ChainMap, UserDict
+from collections import UserDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,10 +63,12 @@ class Resources:
             strange[run] = run.name if run != self.home and run.is_symlink() else strange_entry(run)
         return {run: entry for run, entry in strange.items() if entry}
 
-    @property
-    def all_heuristics(self) -> Mapping[str, Heuristic]:
-        """Heuristics of the registry and those added."""
-        return ChainMap(self.heuristics, {name: heuristics.get(name) for name in heuristics.names()})  # type: ignore[arg-type]
+    def heuristic(self, name: str) -> Heuristic:
+        """Return a heuristic that was added, or one of the registry; the ValueError for an unknown one lists all."""
+        known = [*heuristics.names(), *self.heuristics]
+        if name not in known:
+            raise ValueError(f"no heuristic {name!r}; choose one of {', '.join(known)}")
+        return self.heuristics[name] if name in self.heuristics else heuristics.get(name)
 
 
 def packed(shelf: Resources) -> Resources:
