@@ -12,7 +12,6 @@ from knights_isolation.reports.answers import Result
 
 from ..inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Rival, Seed, agent_spec
 from ..parameters import About, command
-from ..surface import captured, counting
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.analyse_file import Analysis
@@ -125,12 +124,9 @@ def list_heuristics(
         isolation heuristics
         isolation heuristics --file game_agent.py --format json
     """
-    from knights_isolation.experiments.plan.catalogue import file_catalogue, registry_catalogue
     from knights_isolation.reports.analysis.file_answers import catalogue_answer
 
-    with captured(str(file or "")), counting("heuristics") as show:
-        listings = file_catalogue(file, show) if file else registry_catalogue(show)
-    return catalogue_answer(listings, file)
+    return catalogue_answer(file)
 
 
 @command()
@@ -143,12 +139,6 @@ def check_agent(
         isolation test-agent game_agent.py
         isolation test-agent game_agent.py:AlphaBetaPlayer
     """
-    from knights_isolation.experiments.plan.catalogue import player_named
-    from knights_isolation.isolation.checks.agent_checks import check_player
-    from knights_isolation.isolation.loading.load_user_code import load_player
     from knights_isolation.reports.analysis.file_answers import checks_answer
 
-    with captured(player):
-        path, name = player_named(player)
-        findings = check_player(load_player(path, name).value)
-    return checks_answer(f"{path}:{name}", findings)
+    return checks_answer(player)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from knights_isolation.experiments.roster import parse_limit
-from knights_isolation.isolation.suggestions import command as shown_command
-from knights_isolation.reports.answers import Result
-from knights_isolation.reports.text.cell_values import pluralise
+from knights_isolation.experiments.roster import parse_limit, spec_of
+from knights_isolation.isolation.usercode.output_capture import COMMAND
+from knights_isolation.reports.answers import Result, run_path
 
 from .. import inputs
 from ..inputs import AgentLike
 from ..parameters import About, command
-from ..surface import COMMAND, counting, tell
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -51,7 +48,6 @@ def solve(
         isolation perfect solve --moves d3,a2
         isolation perfect solve --all --board 5x5
     """
-    from knights_isolation.experiments.exact.board_solving import solve_all
     from knights_isolation.reports.studies import perfect_play as answers
 
     bound = parse_limit(limit) if limit else None
@@ -61,9 +57,7 @@ def solve(
     if board.history or length:
         raise ValueError(f"{'length' if length else '--moves'}: requires a position instead of --all")
     path = Path(out or f"solved_{board.size}.parquet")
-    with counting("placement pairs", "what was solved", path) as show:
-        winners = solve_all(board.size, path, jobs=jobs, cluster=cluster, limit=bound, show=show)
-    return answers.board_answer(winners, board.size, path)
+    return answers.board_answer(board.size, path, jobs=jobs, cluster=cluster, limit=bound)
 
 
 @command()
@@ -89,15 +83,11 @@ def label(
         isolation perfect label runs/first
         isolation perfect label runs/first --sample 200
     """
-    from knights_isolation.experiments.exact.labels import DEFAULT_LIMIT, FILE, label_run
+    from knights_isolation.experiments.exact.labels import DEFAULT_LIMIT
+    from knights_isolation.reports.studies.perfect_play import labelled
 
-    path, bound = inputs.run_path(run), parse_limit(limit) if limit else DEFAULT_LIMIT
-    with counting("games", "what was labelled", path / FILE) as show:
-        start = first_ply - 1
-        games = label_run(path, sample=sample, first_ply=start, limit=bound, jobs=jobs, cluster=cluster, show=show)
-    if COMMAND.get():
-        print(f"{pluralise(games, 'game')} labelled. Next: {shown_command('perfect', 'accuracy', path)}")
-    return games
+    bound = parse_limit(limit) if limit else DEFAULT_LIMIT
+    return labelled(run_path(run), sample=sample, first_ply=first_ply - 1, limit=bound, jobs=jobs, cluster=cluster)
 
 
 @command("tables", "plot")
@@ -133,8 +123,8 @@ def accuracy(
         isolation perfect accuracy runs/first
         isolation perfect accuracy --heuristics improved,territory
     """
-    from knights_isolation.experiments.exact.accuracy_games import fresh_decisions, labelled_decisions, parse_depths
-    from knights_isolation.reports.studies.perfect_play import accuracy_answer
+    from knights_isolation.experiments.exact.accuracy_games import labelled_decisions, parse_depths
+    from knights_isolation.reports.studies.perfect_play import accuracy_answer, counted_decisions
 
     if run is not None and heuristics is not None:
         raise ValueError(f"name a labelled {'RUN or --heuristics NAMES' if COMMAND.get() else 'run or heuristics'}")
@@ -142,12 +132,10 @@ def accuracy(
     if heuristics is None:
         options = {"depths": depths, "positions": positions, "board": board, "jobs": jobs, "cluster": cluster}
         _refuse_without("--heuristics", **options)
-        decisions, notes = labelled_decisions(inputs.run_path(run))
+        decisions, notes = labelled_decisions(run_path(run))
     else:
-        with counting("players") as show:
-            decisions, notes = fresh_decisions(
-                heuristics, searched, positions or 500, board or "7x7", jobs=jobs or 0, cluster=cluster, show=show
-            )
+        where = {"jobs": jobs or 0, "cluster": cluster}
+        decisions, notes = counted_decisions(heuristics, searched, positions or 500, board or "7x7", **where)
     return accuracy_answer(decisions, notes, by_ply, len(searched) > 1, plot_by_ply, plot_by_depth)
 
 
@@ -179,12 +167,10 @@ def refute(
         isolation perfect refute ID:learned --limit nodes=300
         isolation perfect refute 'ID:*' --board 6x6 --openings 100 --limit nodes=300 --limit nodes=3000
     """
-    from knights_isolation.experiments.exact import refutation
     from knights_isolation.reports.studies.perfect_play import refutations_answer
 
-    boards, count = [board] if isinstance(board, str) else board, partial(counting, "openings")
-    specs, other = list(map(inputs.agent_spec, agents)), inputs.agent_spec(opponent)
-    return refutations_answer(*refutation.refute(specs, other, boards, limits, openings, seed, jobs, count))
+    boards, specs = [board] if isinstance(board, str) else board, list(map(spec_of, agents))
+    return refutations_answer(specs, spec_of(opponent), boards, limits, openings, seed, jobs)
 
 
 @command()
@@ -218,12 +204,9 @@ def dataset(
         isolation perfect dataset --positions 100000
         isolation perfect dataset --positions 5000 --board 6x6 --feature territory
     """
-    from knights_isolation.experiments.exact.dataset import PARTS, DatasetRecipe, write_dataset
+    from knights_isolation.experiments.exact.dataset import DatasetRecipe
     from knights_isolation.reports.studies.perfect_play import dataset_answer
 
-    folder, start = Path(out or f"dataset_{board}"), first_ply and first_ply - 1
-    spec = inputs.agent_spec(agent)
+    spec, start = spec_of(agent), first_ply and first_ply - 1
     recipe = DatasetRecipe(positions, board, spec, random_moves, start, tuple(features), nodes, seed)
-    with counting("positions", "what was found", folder / PARTS) as show:
-        counts = write_dataset(recipe, folder, jobs=jobs, show=show)
-    return dataset_answer(counts, positions, folder, tell)
+    return dataset_answer(recipe, Path(out or f"dataset_{board}"), jobs)

@@ -10,18 +10,24 @@ from knights_isolation.experiments.plan.catalogue import (
     CatalogueEntry,
     evaluate,
     failures,
+    file_catalogue,
     interpreted_sentences,
+    player_named,
     registered,
+    registry_catalogue,
     user_heuristics,
 )
 from knights_isolation.isolation.boards.drawing import to_text
+from knights_isolation.isolation.checks.agent_checks import check_player
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.loading.load_user_code import load_player
 from knights_isolation.isolation.usercode.output_capture import captured, tell
 
 from ..answers import Result
 from ..text.cell_values import HeuristicValue
 from ..text.rendering import Section, render_rows, terminal_width, wrapped
+from ..watch.run_progress import counting
 
 
 def values_answer(position: Board, references: Sequence[str]) -> Result[list[dict[str, object]]]:
@@ -38,8 +44,10 @@ def values_answer(position: Board, references: Sequence[str]) -> Result[list[dic
     return Result(rows, (Section("values", "Values of the position", shown),), text=text, passes=not failed)
 
 
-def catalogue_answer(listings: list[CatalogueEntry], file: str | Path | None) -> Result[list[CatalogueEntry]]:
+def catalogue_answer(file: str | Path | None) -> Result[list[CatalogueEntry]]:
     """Return the heuristics of a file, or the shipped ones, and why some do not compile."""
+    with captured(str(file or "")), counting("heuristics") as show:
+        listings = file_catalogue(file, show) if file else registry_catalogue(show)
     columns = ("name", "compiles", "meaning", "parameters")  # narrow terminals hide the last ones
     rows = [asdict(replace(each, compiles=each.compiles.partition(":")[0])) for each in listings]
     text = render_rows([{name: row[name] for name in columns} for row in rows], "table")
@@ -53,12 +61,19 @@ def catalogue_answer(listings: list[CatalogueEntry], file: str | Path | None) ->
     return Result(listings, (Section("heuristics", title, tuple(map(asdict, listings))),), text=text)
 
 
-def checks_answer(player: str, findings: list[CheckResult]) -> Result[list[CheckResult]]:
-    """Return what the checks of a player, FILE:CLASS, have found."""
+def checks_answer(player: str) -> Result[list[CheckResult]]:
+    """Check a player, FILE:CLASS, or FILE for the only one there.
+
+    Raises:
+        ValueError: the file cannot be read, or has no such player.
+    """
+    with captured(player):
+        path, name = player_named(player)
+        findings = check_player(load_player(path, name).value)
     words = ["ok" if finding.ok else "note" if finding.is_note else "FAIL" for finding in findings]
     rows = [
         {"result": word, "check": each.check, "seen": each.seen} for word, each in zip(words, findings, strict=True)
     ]
-    text = "\n".join([player, *("  {result:<4}  {check}: {seen}".format(**row) for row in rows)])
-    section = Section("checks", f"Checks of {player}", tuple(rows))
+    text = "\n".join([f"{path}:{name}", *("  {result:<4}  {check}: {seen}".format(**row) for row in rows)])
+    section = Section("checks", f"Checks of {path}:{name}", tuple(rows))
     return Result(findings, (section,), text=text, passes="FAIL" not in words)

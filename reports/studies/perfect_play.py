@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,12 @@ from typing import Any
 from pandas import DataFrame
 
 from knights_isolation.experiments.exact.accuracy import BAND, accuracies
-from knights_isolation.experiments.exact.board_solving import BoardSummary, Winners, summarise
-from knights_isolation.experiments.exact.refutation import OpeningAnswer, Refuted
+from knights_isolation.experiments.exact.accuracy_games import fresh_decisions
+from knights_isolation.experiments.exact.board_solving import BoardSummary, solve_all, summarise
+from knights_isolation.experiments.exact.dataset import PARTS, DatasetRecipe, write_dataset
+from knights_isolation.experiments.exact.labels import FILE, label_run
+from knights_isolation.experiments.exact.refutation import OpeningAnswer, Refuted, refute
+from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import Solution, solve, solve_length
@@ -20,6 +24,7 @@ from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.notation import cell_name, column_name, format_moves
 from knights_isolation.isolation.suggestions import advice, command
+from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 
 from ..answers import Result, drawn
 from ..charts.grids import refutation_maps
@@ -30,10 +35,23 @@ from ..plots.style import save
 from ..tables.summary import accuracy_sections
 from ..text.cell_values import Share, pluralise
 from ..text.rendering import Section
+from ..watch.run_progress import counting
 
 
-def refutations_answer(results: list[Refuted], opponent: str) -> Result[list[Refuted]]:
-    """Return what agents hold, a row for each on a board at a limit; of one by itself also its shortest refutation."""
+def refutations_answer(
+    agents: Sequence[str],
+    opponent: str,
+    sizes: Sequence[str],
+    limits: Sequence[str],
+    count: int | None,
+    seed: int,
+    jobs: int,
+) -> Result[list[Refuted]]:
+    """Return what agents hold, a row for each on a board at a limit; of one by itself also its shortest refutation.
+
+    The arguments are those of `refute`.
+    """
+    results, opponent = refute(agents, opponent, sizes, limits, count, seed, jobs, partial(counting, "openings"))
     sections, closing = [_refutations(results, opponent)], ""
     refuted = [answer for answer in results[0].answers if answer.line and not results[1:]]
     # the one whose error comes first, and of these the shortest game
@@ -143,9 +161,10 @@ def _fact_rows(facts: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
     return tuple({"fact": name, "value": value} for name, value in facts.items())
 
 
-def board_answer(winners: Winners, size: str, path: Path) -> Result[BoardSummary]:
-    """Summarise the results of all placement pairs of a board, which are stored in a file."""
-    summary = summarise(winners, size)
+def board_answer(size: str, path: Path, **options: Any) -> Result[BoardSummary]:
+    """Solve all placement pairs of a board that are missing in a file, by `solve_all`, and summarise them."""
+    with keeping("what was solved", path), counting("placement pairs") as show:
+        summary = summarise(solve_all(size, path, **options, show=show), size)
     return Result(summary, board_sections(summary, str(path)), partial(drawn, refutation_maps(summary)))
 
 
@@ -188,6 +207,21 @@ def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:
     ]
 
 
+def labelled(run: Path, **options: Any) -> int:
+    """Label games of a run by `label_run`; the command line prints how many have labels now, which is returned."""
+    with keeping("what was labelled", run / FILE), counting("games") as show:
+        games = label_run(run, **options, show=show)
+    if COMMAND.get():
+        print(f"{pluralise(games, 'game')} labelled. Next: {command('perfect', 'accuracy', run)}")
+    return games
+
+
+def counted_decisions(*what: Any, **options: Any) -> tuple[DataFrame, list[str]]:
+    """Return `fresh_decisions`, with progress."""
+    with counting("players") as show:
+        return fresh_decisions(*what, **options, show=show)
+
+
 def accuracy_answer(
     decisions: DataFrame,
     notes: Sequence[str],
@@ -208,13 +242,13 @@ def accuracy_answer(
     return Result(decisions, sections, partial(drawn, chart, missing), written=written)
 
 
-def dataset_answer(
-    counts: dict[str, int], wanted: int, folder: Path, tell: Callable[[str], None]
-) -> Result[dict[str, int]]:
-    """Return how many positions each split of a dataset has; fewer than wanted are told."""
+def dataset_answer(recipe: DatasetRecipe, folder: Path, jobs: int) -> Result[dict[str, int]]:
+    """Write a dataset, and return how many positions each split has; fewer than wanted are told."""
+    with keeping("what was found", folder / PARTS), counting("positions") as show:
+        counts = write_dataset(recipe, folder, jobs=jobs, show=show)
     total = sum(counts.values())
-    if total < wanted:
-        tell(f"These settings give only {total:,} different positions of the {wanted:,} wanted.")
+    if total < recipe.positions:
+        tell(f"These settings give only {total:,} different positions of the {recipe.positions:,} wanted.")
     rows = tuple({"split": split, "positions": count} for split, count in counts.items())
     title, card = f"{pluralise(total, 'position')} in {folder}", folder / "README.md"
     parts = ", ".join(f"{split} {count:,}" for split, count in counts.items())
