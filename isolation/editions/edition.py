@@ -22,15 +22,6 @@ TimeLeft = Callable[[], float]
 """Returns the milliseconds left for a player's move."""
 
 
-def _rows_and_columns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:
-    """Return [row, column] for every move except the losing one."""
-    return [list(move) for move in moves]
-
-
-def _is_time_up(move: Any, time_left: TimeLeft) -> bool:
-    return time_left() < 0
-
-
 @dataclass(frozen=True)
 class Edition:
     """An edition of the classic engine, as its players see it.
@@ -45,7 +36,7 @@ class Edition:
         bad_move: the reason for losing by a bad move while legal moves remain.
         is_late: returns whether the answer has just come too late.
         history: the moves of a game in this edition's format, from the moves played, the losing move, and the player
-            who began (0 or 1).
+            who began (0 or 1); by default [row, column] for every move except the losing one.
     """
 
     name: str
@@ -55,8 +46,8 @@ class Edition:
     usual_limit: float = 150
     usual_size: str = "7x7"
     bad_move: str = "forfeit"
-    is_late: Callable[[Any, TimeLeft], bool] = _is_time_up
-    history: Callable[[Sequence[Move], Any, int], GameHistory] = _rows_and_columns
+    is_late: Callable[[Any, TimeLeft], bool] = lambda move, time_left: time_left() < 0
+    history: Callable[[Sequence[Move], Any, int], GameHistory] = lambda moves, last, mover: list(map(list, moves))
 
 
 TOO_LATE = object()

@@ -17,7 +17,7 @@ from ..rules.seeds import move_seed
 from ..search import SearchResult
 from ..usercode.output_capture import capture_output
 from ..usercode.user_exceptions import detect_ctrl_c
-from .match import GameRecord
+from .match import BY_PLY, GameRecord, rows_of_plies
 
 HUMAN = "Human"
 HELP = """Type a cell, like d3 (column and row) or 3,3 (row,column), or the number of a listed move. Or:
@@ -276,12 +276,7 @@ def _listed(number: int, legal: Sequence[int]) -> int:
 
 
 def _record(game: _Game, winner: int, reason: str, detail: str = "") -> GameRecord:
-    none = (float("nan"), 0, 0, 0, False)
-    rows = [none] * game.opening + [(r.score, r.depth, r.nodes, int(r.seconds * 1e6), r.exact) for r in game.results]
-    score, depth, nodes, time_us, exact = zip(*rows, strict=True) if rows else ((),) * 5
-    board, name = game.board, game.seat.opponent.name
+    opening, name = game.board.history[: game.opening], game.seat.opponent.name
     names = (HUMAN, name) if game.seat.side == 1 else (name, HUMAN)
-    return GameRecord(
-        board.size, board.history[: game.opening], *names, winner, reason, detail, board.history,
-        score, depth, nodes, time_us, exact,
-    )  # fmt: skip
+    plies = list(zip(*rows_of_plies(opening, game.results), strict=True)) or [()] * len(BY_PLY)
+    return GameRecord(game.board.size, opening, *names, winner, reason, detail, *plies)

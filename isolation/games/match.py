@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from math import inf
+from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -437,11 +437,14 @@ def _play_one(
 _PLY_TYPES = (np.int16, np.float64, np.int16, np.int64, np.int64, np.bool_)
 
 
+def rows_of_plies(opening: Sequence[int], results: Sequence[SearchResult]) -> list[tuple[Any, ...]]:
+    """Return the columns `BY_PLY` of each ply of a game, by which agents' results follow an opening."""
+    before = [(cell, nan, 0, 0, 0, False) for cell in opening]
+    return before + [(r.move, r.score, r.depth, r.nodes, int(r.seconds * 1e6), r.exact) for r in results]
+
+
 def _collect(played: list[_Played]) -> GameBatch:
-    rows: list[tuple[Any, ...]] = []
-    for game in played:
-        rows += [(cell, float("nan"), 0, 0, 0, False) for cell in game.cells[: game.opening]]
-        rows += [(r.move, r.score, r.depth, r.nodes, int(r.seconds * 1e6), r.exact) for r in game.results]
+    rows = [row for game in played for row in rows_of_plies(game.cells[: game.opening], game.results)]
     columns = list(zip(*rows, strict=True)) or [()] * len(_PLY_TYPES)
     return GameBatch(
         np.array([game.winner for game in played], np.int8),

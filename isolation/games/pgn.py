@@ -171,16 +171,13 @@ def _game(draft: _Draft, start: Board, winner: int, source: str) -> PgnGame:
             board.play_cell(read_move(board, text))
         except ValueError as error:
             where = f"{source}:{line}: move {ply // 2 + 1} of {'Black' if ply % 2 else 'White'}"
-            raise ValueError(f"{where}: {error}{_why_empty(draft.tags, start)}") from None
+            is_named = "FEN" in draft.tags or "Variant" in draft.tags  # else the moves may be meant for another start
+            start_text = (
+                "" if is_named else f"; without FEN and Variant the game starts on an empty board of {start.size}"
+            )
+            raise ValueError(f"{where}: {error}{start_text}") from None
     said = [""] * start.move_count + [draft.comments.get(ply, "") for ply in range(1, len(draft.moves) + 1)]
     return PgnGame(draft.line, draft.tags, board.size, board.history, tuple(said), winner)
-
-
-def _why_empty(tags: Mapping[str, str], start: Board) -> str:
-    """Explain the start position of a game that does not name one, since its moves may be meant for another."""
-    if "FEN" in tags or "Variant" in tags:
-        return ""
-    return f"; without FEN and Variant the game starts on an empty board of {start.size}"
 
 
 def _start(tags: Mapping[str, str]) -> Board:

@@ -20,7 +20,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import chdir
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, partial
@@ -186,7 +186,8 @@ def _attribute(home: Any, name: str, path: str | Path) -> Any:
 def _as_heuristic(module: ModuleType, owner: str, value: Any, reference: str) -> Any:
     """Adapt a heuristic of the third edition to (game, player), once per heuristic; return other values unchanged."""
     kind = getattr(module, owner) if owner else None
-    is_third = is_third_edition_player(kind) if owner else _is_of_third_edition(module)
+    file = Path(str(module.__file__))
+    is_third = is_third_edition_player(kind) if owner else is_of_third_edition(file.read_bytes())
     if not inspect.isfunction(value) or not is_third:
         return value
     known = module.__dict__.setdefault("__state_scores__", {})
@@ -194,12 +195,8 @@ def _as_heuristic(module: ModuleType, owner: str, value: Any, reference: str) ->
         try:
             known[owner, value] = as_heuristic(value, kind) or value
         except Exception as error:
-            raise LoadError(f"{reference}: making a {owner} {_explain(error, Path(str(module.__file__)))}") from error
+            raise LoadError(f"{reference}: making a {owner} {_explain(error, file)}") from error
     return known[owner, value]
-
-
-def _is_of_third_edition(module: ModuleType) -> bool:
-    return is_of_third_edition(Path(str(module.__file__)).read_bytes())
 
 
 def origin_of(value: Any) -> Loaded | None:
@@ -244,7 +241,7 @@ def load_module(path: str | Path) -> ModuleType:
                         unchanged(),
                         wall_timeout(LONGEST_IMPORT, slow),
                         prevent_exit(),
-                        _staying(),
+                        chdir(os.curdir),  # other paths depend on the folder, which loading a file may change
                         recorded_inputs(file.parent, space) as _read[name],
                     ):
                         spec.loader.exec_module(module)
@@ -286,16 +283,6 @@ def namespace(path: str | Path) -> str:
     """
     file = _resolve(path)
     return f"knights_isolation.user_{_digest([str(file).encode(), content_hash(file).encode()])[:12]}"
-
-
-@contextmanager
-def _staying() -> Iterator[None]:
-    """Restore the current folder afterwards, since other paths depend on it and loading a file may change it."""
-    here = Path.cwd()
-    try:
-        yield
-    finally:
-        os.chdir(here)
 
 
 def content_hash(path: str | Path) -> str:
