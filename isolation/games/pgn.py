@@ -171,11 +171,8 @@ def _game(draft: _Draft, start: Board, winner: int, source: str) -> PgnGame:
             board.play_cell(read_move(board, text))
         except ValueError as error:
             where = f"{source}:{line}: move {ply // 2 + 1} of {'Black' if ply % 2 else 'White'}"
-            is_named = "FEN" in draft.tags or "Variant" in draft.tags  # else the moves may be meant for another start
-            start_text = (
-                "" if is_named else f"; without FEN and Variant the game starts on an empty board of {start.size}"
-            )
-            raise ValueError(f"{where}: {error}{start_text}") from None
+            hint = f"; without FEN and Variant the game starts on an empty board of {start.size}"
+            raise ValueError(f"{where}: {error}{'' if {'FEN', 'Variant'} & {*draft.tags} else hint}") from None
     said = [""] * start.move_count + [draft.comments.get(ply, "") for ply in range(1, len(draft.moves) + 1)]
     return PgnGame(draft.line, draft.tags, board.size, board.history, tuple(said), winner)
 

@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from .game import DEFAULT_LIMIT, RENDER_MODES, GameInfo, Observation, RenderMode, Setting, action_cell, check_choice
+from .single_agent import (
+    DEFAULT_LIMIT,
+    RENDER_MODES,
+    GameInfo,
+    Observation,
+    RenderMode,
+    Setting,
+    action_cell,
+    check_choice,
+)
 
 Arguments = ParamSpec("Arguments")
 

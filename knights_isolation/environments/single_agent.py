@@ -2,25 +2,185 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.roster import AgentLike, parse_agent, spec_of
+from knights_isolation.experiments.roster import AgentLike, parse_agent, parse_limit, spec_of
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.boards.drawing import to_text
+from knights_isolation.isolation.exact.solver import solver_limits
+from knights_isolation.isolation.games.perfect_play import PerfectPlay
 from knights_isolation.isolation.players.agents import check_board_size, forfeit_from
 from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
 
-from .game import DEFAULT_LIMIT, RENDER_MODES, Observation, RenderMode, Setting, action_cell
+DEFAULT_LIMIT = "nodes=1000000"
+"""Of exact search: on 7x7 half a millisecond a move on average, and some 20 for the most difficult; the same on every
+machine."""
+RENDER_MODES = ["ansi", "rgb_array"]
+RenderMode: TypeAlias = Literal["ansi", "rgb_array"] | None
+
+
+class GameInfo(TypedDict, total=False):
+    """What a player is told of perfect play; each is None where the limit left it unknown, and absent without a limit.
+
+    Attributes:
+        value: 1.0 if the player wins with perfect play, -1.0 if it loses.
+        winning_moves: moves of the side to move that win, ascending.
+        regret: of the player's last move: 1.0 if it threw a win away, 0.0 if not.
+        illegal: True if the player's last action was illegal, else absent.
+        forfeit: why the opponent lost by a failure.
+    """
+
+    value: float | None
+    winning_moves: tuple[int, ...] | None
+    regret: float | None
+    illegal: bool
+    forfeit: str
+
+
+class Observation(TypedDict):
+    """What an agent observes.
+
+    Attributes:
+        observation: bool[4, rows, columns]: blank cells, own knight, the other knight, own legal moves.
+        action_mask: int8[cells], 1 for each legal move; all 0 while the other player is to move.
+    """
+
+    observation: NDArray[np.bool_]
+    action_mask: NDArray[np.int8]
+
+
+class Setting:
+    """What the games of an environment share.
+
+    Attributes:
+        observations, actions: spaces of `Observation`, and of actions, which are cells.
+    """
+
+    def __init__(self, size: str, exact: str | None, render_mode: RenderMode, *, is_placed: bool) -> None:
+        """Check and keep the arguments of an environment.
+
+        Args:
+            exact: limit of the exact search after each move, nodes=N or ms=N; None for no exact search.
+            is_placed: whether knights are placed at random, so that player 1 has a move.
+
+        Raises:
+            ValueError: an argument is invalid, or no knight can move on such a board once both are placed.
+        """
+        check_choice("render_mode", render_mode, (*RENDER_MODES, None))
+        rows, columns = parse_size(size)
+        if is_placed and (min(rows, columns) < 2 or max(rows, columns) < 3):
+            raise ValueError(f"on a board of {size} no knight can move once both are placed: choose 2x3 or larger")
+        if not (exact is None or isinstance(exact, str)):
+            raise ValueError(f"exact must be None or a limit such as 'nodes=1000', not {exact!r}")
+        self._size, self._is_placed = size, is_placed
+        self._limit = parse_limit(exact) if exact is not None else None
+        solver_limits(self._limit)
+        mask = spaces.Box(0, 1, (rows * columns,), np.int8)
+        self.observations = spaces.Dict(
+            {"observation": spaces.Box(0, 1, (4, rows, columns), bool), "action_mask": mask}
+        )
+        self.actions = spaces.Discrete(rows * columns)
+
+    def begin(self, random: np.random.Generator | None = None) -> EnvironmentGame:
+        """Begin a game; without `random` no knight is placed, and no exact search made.
+
+        Random placements are drawn again until player 1 has a move.
+        """
+        board = Board.from_moves([], self._size)
+        while random and self._is_placed and (None in board.locations or not board.legal_cells()):
+            cells = random.choice(board.height * board.width, 2, replace=False)
+            board = Board.from_moves(cells.tolist(), self._size)
+        return EnvironmentGame(board, self._limit if random else None)
+
+
+class EnvironmentGame:
+    """A game on a board, with what exact search knows of it; without a limit of that, nothing.
+
+    Attributes:
+        board: the current position.
+    """
+
+    def __init__(self, board: Board, limit: Limit | None) -> None:
+        self.board = board
+        self._perfect = PerfectPlay(board, limit) if limit else None
+        self._regrets: list[float | None] = [None, None]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the side to move has no move, and has lost."""
+        return not self.board.legal_cells()
+
+    def play(self, cell: int) -> None:
+        """Play a legal move."""
+        mover = self.board.active_index
+        self.board = self.board.successor(cell)
+        if self._perfect:
+            self._perfect.follow(cell, self.board)
+            self._regrets[mover] = self._perfect.regret
+
+    def observe(self, player: int) -> Observation:
+        """Return what a player, 0 or 1, sees."""
+        planes = self.board.observation()
+        if player != self.board.active_index:
+            planes = planes[[0, 2, 1, 3]]
+            planes[3] = False
+        return {"observation": planes, "action_mask": planes[3].ravel().astype(np.int8)}
+
+    def info(self, player: int) -> GameInfo:
+        """Return what a player, 0 or 1, is told besides: nothing without exact search."""
+        if self._perfect is None:
+            return {}
+        now = self._perfect.now
+        # A float, as Gymnasium's vector environments put None into arrays of floats, but not into those of integers.
+        sign = 1.0 if player == self.board.active_index else -1.0
+        value = None if now.value is None else sign * now.value
+        return {"value": value, "winning_moves": now.winning_moves, "regret": self._regrets[player]}
+
+    def render(self, mode: str | None) -> str | NDArray[np.uint8] | None:
+        """Return the position as text ("ansi"), as an array of pixels ("rgb_array"), or None."""
+        if mode == "ansi":
+            return to_text(self.board)
+        if mode == "rgb_array":
+            from knights_isolation.reports.pages.board_images import to_image
+
+            return np.asarray(to_image(self.board))
+        return None
+
+
+def check_choice(argument: str, value: object, choices: Sequence[str | None]) -> None:
+    """Check an argument that is one of a few words.
+
+    Raises:
+        ValueError: it is none of them.
+    """
+    if not (value is None or isinstance(value, str)) or value not in choices:
+        raise ValueError(f"{argument} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+
+
+def action_cell(action: object) -> int:
+    """Return the cell that an action names, which may be none of the board's.
+
+    Raises:
+        ValueError: the action is not a whole number, or not a single one.
+    """
+    numbers = np.asarray(action)
+    if numbers.size != 1 or not np.issubdtype(numbers.dtype, np.integer):
+        raise ValueError(f"an action must be the number of a cell, a whole number, not {action!r}")
+    return int(numbers.item())
 
 
 class IsolationEnv(gymnasium.Env[Observation, np.int64]):
     """Knight's Isolation against an opponent. Actions are cells; a win gives 1, a loss -1, all other moves 0.
 
     `reset` places both knights at random and draws who moves first. An illegal action loses the game. The `info` has
-    the keys of `environments.game.GameInfo`.
+    the keys of `environments.single_agent.GameInfo`.
     """
 
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012 -- Gymnasium's attribute
