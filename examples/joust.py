@@ -24,8 +24,7 @@ from knights_isolation.experiments.exact.accuracy import TheorySplit
 from knights_isolation.experiments.exact.labels import labelled_games
 from knights_isolation.experiments.record.log import read_table
 from knights_isolation.experiments.statistics.game_pairs import standings
-from knights_isolation.isolation.engines.program import Program
-from knights_isolation.isolation.engines.protocol import variants_text
+from knights_isolation.isolation.engines.protocol import Program, variants_text
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 from knights_isolation.reports.text.cell_values import estimate_of

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from knights_isolation.isolation import Board, Limit
 from knights_isolation.isolation.engines import engine_agent
 from knights_isolation.isolation.engines.engine_agent import EngineAgent, Timeouts
-from knights_isolation.isolation.engines.program import Program
-from knights_isolation.isolation.engines.protocol import Info, add_info, parse_pv, variant_of, variants_text
+from knights_isolation.isolation.engines.protocol import Info, Program, add_info, parse_pv, variant_of, variants_text
 from knights_isolation.isolation.players.agents import ForfeitError, forfeit_from, opened_player
 from knights_isolation.isolation.processes.child_process import Idle, LineTooLong, TransportClosed, TransportTimeout
 from knights_isolation.isolation.rules.outcome import Reason

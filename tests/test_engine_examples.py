@@ -10,7 +10,7 @@ import pytest
 from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.checks.engine_checks import check_engine
 from knights_isolation.isolation.engines.engine_agent import EngineAgent
-from knights_isolation.isolation.engines.program import Program
+from knights_isolation.isolation.engines.protocol import Program
 from knights_isolation.isolation.players.agents import RandomAgent, opened_player
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "engines"

@@ -21,7 +21,7 @@ from knights_isolation.experiments.record.log import read_games
 from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.engines import engine_agent as engines
 from knights_isolation.isolation.engines.engine_agent import EngineAgent, Timeouts
-from knights_isolation.isolation.engines.program import Program
+from knights_isolation.isolation.engines.protocol import Program
 from knights_isolation.isolation.players.agents import RandomAgent
 from knights_isolation.isolation.processes.child_process import Idle
 
@@ -136,7 +136,7 @@ def test_an_engine_and_all_it_has_started_end_when_we_are_killed(tmp_path):
         "from knights_isolation.isolation import play, Limit\n"
         "from knights_isolation.isolation.players.agents import RandomAgent\n"
         "from knights_isolation.isolation.engines.engine_agent import EngineAgent\n"
-        "from knights_isolation.isolation.engines.program import Program\n"
+        "from knights_isolation.isolation.engines.protocol import Program\n"
         f"play(EngineAgent('Mine', Program(({str(path)!r},)), Limit(nodes=1)), RandomAgent())"
     )
     ours = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})

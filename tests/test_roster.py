@@ -23,7 +23,7 @@ from knights_isolation.experiments.roster import (
 )
 from knights_isolation.experiments.roster.agent_kinds import KINDS
 from knights_isolation.isolation import Limit
-from knights_isolation.isolation.engines.program import Program
+from knights_isolation.isolation.engines.protocol import Program
 
 METHODS = st.sampled_from(["MM", "AB", "ID", "BF", "MCTS"])
 LIMITS = st.one_of(

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from knights_isolation.isolation.engines.program import Language, Program
+from knights_isolation.isolation.engines.protocol import Language, Program
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from knights_isolation.isolation.suggestions import did_you_mean, file_meant

@@ -376,7 +376,7 @@ def _usual_engine_limit(spec: Spec, default: Limit | None) -> Limit:
 
 def _make_engine(spec: Spec) -> Agent:
     from knights_isolation.isolation.engines.engine_agent import EngineAgent
-    from knights_isolation.isolation.engines.program import Program
+    from knights_isolation.isolation.engines.protocol import Program
     from knights_isolation.isolation.loading.load_user_code import expand_path
 
     program = spec.program or Program((str(expand_path(spec.target)),))

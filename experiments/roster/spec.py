@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from knights_isolation.isolation.rules.limits import Limit
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.engines.program import Program
+    from knights_isolation.isolation.engines.protocol import Program
 
 UNITS = ("depth", "nodes", "ms", "cpu_ms")
 

@@ -29,7 +29,7 @@ from .function_files import is_function_file, spec_of
 from .spec import UNITS, Spec, SpecError, number_of, number_text, parse_limit, parse_number, raise_spec_error
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.engines.program import Program
+    from knights_isolation.isolation.engines.protocol import Program
     from knights_isolation.isolation.players.agents import Agent
 
 

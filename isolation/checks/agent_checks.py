@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -41,9 +40,10 @@ def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[C
     from ..compiling.compile_heuristic import sample_positions
 
     values: list[PositionValues] = []
+    early = [Board.from_moves(cells, format_size(*size)) for cells in ([], [0])]
     findings = [
         _check_values("values", heuristic, list(sample_positions(size, SAMPLE)), values),
-        _noted(_check_values("values before both players are placed", heuristic, _early_positions(size), [])),
+        _noted(_check_values("values before both players are placed", heuristic, early, [])),
     ]
     if findings[0].ok and (why := suspicion(values)):
         findings.append(CheckResult("suspect", False, why, is_note=True))
@@ -66,11 +66,12 @@ def suspicion(values: Sequence[PositionValues]) -> str:
             return f"constant: returns {first:g} in all of {len(going_on)} unfinished positions"
         seen = f"returns {first:g} for player 1 and {second:g} for player 2 in all of {len(going_on)} positions"
         return f"takes no notice of the position: {seen}"
+    import pandas as pd
+
     leads = [board.moves_mask(0).bit_count() - board.moves_mask(1).bit_count() for board, _ in going_on]
-    correlation = _rank_correlation(
-        [*leads, *(-lead for lead in leads)], [each[side] for side in (0, 1) for _, each in going_on]
-    )
-    if correlation > REVERSED:
+    ranks = pd.Series([*leads, *(-lead for lead in leads)]).rank()
+    correlation = ranks.corr(pd.Series([each[side] for side in (0, 1) for _, each in going_on]).rank())
+    if not correlation <= REVERSED:  # not a number if one of the two does not vary
         return ""
     return (
         "signs reversed? Its values are the higher the fewer moves the player has and the more the opponent "
@@ -78,23 +79,11 @@ def suspicion(values: Sequence[PositionValues]) -> str:
     )
 
 
-def _rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Spearman's rank correlation; 0 if one of the two does not vary."""
-    import pandas as pd
-
-    correlation = pd.Series(first).rank().corr(pd.Series(second).rank())
-    return 0.0 if math.isnan(correlation) else float(correlation)
-
-
 def _noted(finding: CheckResult) -> CheckResult:
     """Turn a failure before both placements into a note, since tournament games start after both players are placed."""
     if finding.ok:
         return finding
     return replace(finding, seen=f"{finding.seen}; games that start after two plies never evaluate there", is_note=True)
-
-
-def _early_positions(size: tuple[int, int]) -> list[Board]:
-    return [Board(1, 2, width=size[1], height=size[0]), Board.from_moves([0], format_size(*size))]
 
 
 def _check_values(check: str, heuristic: Heuristic, boards: list[Board], values: list[PositionValues]) -> CheckResult:

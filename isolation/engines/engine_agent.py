@@ -24,8 +24,7 @@ from ..rules.limits import Limit
 from ..rules.outcome import AT_LAST, Reason
 from ..search import SearchResult
 from ..usercode.user_exceptions import to_one_line
-from .program import Program
-from .protocol import PROTOCOLS, UCI, UGI, Info, add_info, go_line, parse_pv, variant_of, variants_text
+from .protocol import PROTOCOLS, UCI, UGI, Info, Program, add_info, go_line, parse_pv, variant_of, variants_text
 from .protocol import Protocol as Spoken
 
 LATE_MS = 50.0

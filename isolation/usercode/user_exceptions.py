@@ -48,7 +48,7 @@ def origin(error: BaseException) -> str:
         frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     except Exception:  # the exception's class may be user code
         return ""
-    return next((_line_of(file, line) for file, line in reversed(frames) if is_user_file(file)), "")
+    return next((f"{_line_in(file)} {line}" for file, line in reversed(frames) if is_user_file(file)), "")
 
 
 def return_lines(function: object) -> str:
@@ -62,8 +62,7 @@ def return_lines(function: object) -> str:
         return ""
     instructions = [each for each in dis.get_instructions(code) if each.opname in ("RETURN_VALUE", "RETURN_CONST")]
     lines = sorted({each.positions.lineno for each in instructions if each.positions and each.positions.lineno})
-    named = f"{to_one_line(os.path.basename(code.co_filename), LONGEST // 4)}, line"
-    return f"{named} {lines[0]}" if len(lines) == 1 else f"{named}s {', '.join(map(str, lines))}"
+    return f"{_line_in(code.co_filename)}{'s' * (len(lines) != 1)} {', '.join(map(str, lines))}"
 
 
 def is_user_file(path: str) -> bool:
@@ -72,8 +71,8 @@ def is_user_file(path: str) -> bool:
     return not (is_installed or path.startswith(("<frozen ", "<string>", *_NOT_THE_USERS)))
 
 
-def _line_of(file: str, line: int | None) -> str:
-    return f"{to_one_line(os.path.basename(file), LONGEST // 4)}, line {line}"
+def _line_in(file: str) -> str:
+    return f"{to_one_line(os.path.basename(file), LONGEST // 4)}, line"
 
 
 def name_of(value: object) -> str:
@@ -141,7 +140,10 @@ MOST_LINES = 60
 
 def user_traceback(error: BaseException, folder: str) -> str:
     """Return the traceback from the folder's first frame on, with paths relative to the folder; "" if none."""
-    frames = _own_frames(error, folder)
+    try:
+        frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(f"{folder}/")]
+    except Exception:  # the exception's class may be user code
+        return ""
     if not frames:
         return ""
     lines = ["Traceback (most recent call last):"]
@@ -151,15 +153,6 @@ def user_traceback(error: BaseException, folder: str) -> str:
     if len(frames) > MOST_FRAMES:
         lines.append(f"  … and {len(frames) - MOST_FRAMES} calls more")
     return "\n".join([*lines[:MOST_LINES], format_exception(error)])
-
-
-def _own_frames(error: BaseException, folder: str) -> list[traceback.FrameSummary]:
-    """Return the frames in files of the folder, without those of the toolkit between them."""
-    try:
-        frames = traceback.extract_tb(error.__traceback__)
-    except Exception:
-        return []
-    return [frame for frame in frames if frame.filename.startswith(f"{folder}/")]
 
 
 def _plain(line: str, folder: str) -> str:

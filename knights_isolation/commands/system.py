@@ -69,7 +69,7 @@ def check_engine(
         isolation test-engine ./my_engine
         isolation test-engine --protocol uci fairy-stockfish
     """
-    from knights_isolation.isolation.engines.program import Program, read_option
+    from knights_isolation.isolation.engines.protocol import Program, read_option
     from knights_isolation.reports.studies.engine_checks import checked_engine
 
     return checked_engine(Program(command, protocol or "", tuple(map(read_option, option))))

@@ -1,4 +1,4 @@
-"""The Gymnasium environment: one learning agent against any opponent."""
+"""One game as environments play it, and the Gymnasium environment: one learning agent against any opponent."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
     """Knight's Isolation against an opponent. Actions are cells; a win gives 1, a loss -1, all other moves 0.
 
     `reset` places both knights at random and draws who moves first. An illegal action loses the game. The `info` has
-    the keys of `environments.single_agent.GameInfo`.
+    the keys of `GameInfo`.
     """
 
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012 -- Gymnasium's attribute

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from knights_isolation.isolation.checks.engine_checks import EngineCheckResult, check_engine
-from knights_isolation.isolation.engines.program import Program
+from knights_isolation.isolation.engines.protocol import Program
 from knights_isolation.isolation.usercode.output_capture import tell
 
 from ..answers import Result
