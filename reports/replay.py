@@ -305,7 +305,7 @@ def step_through(replay: Replay, ascii_only: bool = False, read_key: Callable[[]
             return
 
 
-_STATIC = Path(__file__).parent / "board" / "static"
+BOARD_STATIC = Path(__file__).parent / "board" / "static"
 _MODULES = ("game.js", "board.js", "chart.js", "replay.js")
 
 
@@ -334,7 +334,7 @@ def replay_frame(replay: Replay) -> str:
 
 def bundle(modules: Sequence[str] = _MODULES) -> str:
     """Bundle the modules of a page into one script: pages opened from the disk cannot import others."""
-    texts = [(_STATIC / name).read_text(encoding="utf-8") for name in modules]
+    texts = [(BOARD_STATIC / name).read_text(encoding="utf-8") for name in modules]
     return "\n".join(re.sub(r"^(?:import .*\n|export )", "", text, flags=re.MULTILINE) for text in texts)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -24,7 +23,6 @@ from .request_guard import IMPORT, MOST_BYTES_IMPORTED
 from .request_models import Model
 from .resources import Resources, game, games
 
-STATIC = Path(__file__).parent / "static"
 _READING_SECONDS = 5.0
 """Timeout in seconds for the rest of a request."""
 _REPLACED = failed(409, "replaced by another request, or the board was closed")

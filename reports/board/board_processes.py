@@ -30,8 +30,6 @@ from .resources import Resources, packed
 
 CAN_SEARCH = sys.platform != "win32"
 """Whether searches and child processes are available on this system."""
-_USUAL = ("game_exchange", "handlers")
-"""Modules that are loaded before the first question."""
 
 Question = Callable[[Resources], dict[str, Any]]
 """A function of the resources that can be pickled, such as `partial(values, request)`.
@@ -259,9 +257,9 @@ async def _is_done(task: asyncio.Task[BoardAnswer], seconds: float) -> bool:
 def answering(shelf: Resources, memory: int) -> Callable[[Question], tuple[Any, ...]]:
     """Return a function that answers questions, in a process that may use at most `memory` additional bytes.
 
-    Memory 0 leaves the limit as it is, as a sandboxed process must.
+    Memory 0 leaves the limit as it is, as a sandboxed process must. What most questions need is loaded before.
     """
-    for name in _USUAL:
+    for name in ("game_exchange", "handlers"):
         import_module(f"{__package__}.{name}")
     if memory:
         limit_memory(memory)

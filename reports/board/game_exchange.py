@@ -34,7 +34,6 @@ FORMS = "moves like d3,a2,c1, a FEN, a game in JSON, rows of a log in CSV or JSO
 MOST_GAMES = 5000
 """Maximum number of games, which a page can list and a process can return."""
 _TITLE = "An imported game"
-_TEXT = "the text"
 _FEN = re.compile(r"[\dNn*/]+(\[[Nn]*\])?\s+[wb](\s.*)?", re.DOTALL)
 _TAG = re.compile(r'\[\s*\w+\s+"')
 _JOUST = re.compile(r"@|\bN[a-z]+\d|[a-z]\d+[a-z]+\d")
@@ -201,7 +200,7 @@ def _from_notation(text: str, size: str) -> Iterator[dict[str, Any]]:
     """Yield the games of PGN, whose first may lack its tags, or the one of plain moves."""
     if _TAG.search(text) or _JOUST.search(text):
         tagged = text if _TAG.search(text) else f'[Board "{size}"] {text}'
-        yield from (_game(_from_pgn(game)) for game in parse_pgn(tagged, _TEXT))
+        yield from (_game(_from_pgn(game)) for game in parse_pgn(tagged, "the text"))
     else:
         yield _from_moves(_NUMBERING.sub(" ", text), size)
 

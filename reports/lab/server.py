@@ -33,12 +33,12 @@ from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import cell_name
 
 from ..answers import RunLike, run_path, run_paths
-from ..board.board_api import STATIC as BOARD_STATIC
 from ..board.board_api import BoardApi
 from ..board.board_processes import ROOM, Processes, ServerLimits
 from ..board.request_guard import TOKEN, Guarded, leading_to
 from ..board.resources import Resources
 from ..pages.templates import STYLE
+from ..replay import BOARD_STATIC
 from ..text.cell_values import Share
 from .framing import frame_of, lab_page, problem_page
 from .heuristic_pages import HeuristicPages
