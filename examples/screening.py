@@ -19,6 +19,7 @@ from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import pearsonr, spearmanr
 
+from benchmarks.make_gauntlet_agreements import agreement_with, win_rates
 from knights_isolation.experiments import RunResults, Verdicts, judge, parse_agent, read_suite
 from knights_isolation.experiments.record import log
 from knights_isolation.experiments.roster import parse_limit
@@ -28,12 +29,10 @@ from knights_isolation.experiments.suite.agent_answers import AgentAnswers, ask,
 from knights_isolation.experiments.suite.screening import (
     Agreement,
     Screening,
-    agreement_with,
     answer_values,
     known_agreements,
     score,
     screen,
-    win_rates,
 )
 from knights_isolation.reports.studies.screening import verdict
 from knights_isolation.reports.text.cell_values import Points, Share, pluralise

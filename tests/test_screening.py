@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from scripted_pool import Script, ScriptedPool
 
+from benchmarks.make_gauntlet_agreements import agreement_with
 from cli import main
 from knights_isolation import heuristics
 from knights_isolation.experiments.analysis.quick_trial import try_heuristic
@@ -24,7 +25,6 @@ from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.agent_answers import ask, collect_answers
 from knights_isolation.experiments.suite.build_suite import PositionSource, Recipe, build_suite
 from knights_isolation.experiments.suite.screening import (
-    agreement_with,
     known_agreements,
     screen,
     where_it_errs,

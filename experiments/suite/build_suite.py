@@ -73,21 +73,10 @@ SOURCES = (
 """Sources of a suite's positions."""
 
 FIELD = (
-    "greedy",
-    "AB:null@depth=3",
-    "AB:open@depth=3",
-    "AB:open@depth=5",
-    "AB:improved@depth=3",
-    "AB:improved@depth=5",
-    "ID:improved@nodes=100",
-    "ID:improved@nodes=1000",
-    "ID:improved@nodes=10000",
-    "ID:center@nodes=1000",
-    "ID:two_step_mobility@nodes=300",
-    "ID:territory@nodes=100",
-    "ID:territory@nodes=1000",
-    "MCTS@nodes=100",
-    "MCTS@nodes=1000",
+    *("greedy", "AB:null@depth=3", "AB:open@depth=3", "AB:open@depth=5", "AB:improved@depth=3", "AB:improved@depth=5"),
+    *("ID:improved@nodes=100", "ID:improved@nodes=1000", "ID:improved@nodes=10000", "ID:center@nodes=1000"),
+    *("ID:two_step_mobility@nodes=300", "ID:territory@nodes=100", "ID:territory@nodes=1000"),
+    *("MCTS@nodes=100", "MCTS@nodes=1000"),
 )
 """The reference field: agents that are asked for a reply to each move of a lost position."""
 

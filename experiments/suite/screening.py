@@ -32,9 +32,6 @@ from knights_isolation.isolation.files.received import read_shipped
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 
-from ..plan.agent_facts import AgentFacts, run_facts
-from ..record import log
-from ..record.run_directory import load_run
 from ..roster import parse_limit
 from ..statistics.proportions import ErrorContributions, Interval, mean_parts, rate_interval
 from ..statistics.step_down import flip, step_down
@@ -395,38 +392,3 @@ def known_agreements(name: str) -> list[Agreement]:
     """Return the known correlations of a shipped suite, by ascending limit; empty for other suites."""
     rows = TypeAdapter(list[Agreement]).validate_python([*csv.DictReader(read_shipped(FILE).decode().splitlines())])
     return [row for row in rows if row.size == name]
-
-
-def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
-    """Correlate a suite with a gauntlet, over its baseline and contenders.
-
-    Raises:
-        ValueError: there is no such run, it was played on another board, or it has fewer than three such agents.
-    """
-    info = load_run(run)
-    everybody = (run_facts(name, entry) for name, entry in info.agents.items())
-    facts = [agent for agent in everybody if {"baseline", "contender"} & set(agent.roles)]
-    size = info.requested["board"]
-    if size != suite.size or len(facts) < 3:
-        raise ValueError(f"{run}: {len(facts)} agents on {size} cannot be compared with a suite of {suite.size}")
-    rates = win_rates(run, facts)
-    scores = [
-        score(suite, asked) for asked in collect_answers([fact.spec for fact in facts], suite.positions, jobs=jobs)
-    ]
-    halves = (
-        [score.kept.estimate for score in scores],
-        [score.trouble for score in scores],
-        [score.both for score in scores],
-    )
-    from scipy.stats import spearmanr  # here, since its import takes a second, and most read the shipped table
-
-    correlations = (float(spearmanr(rates, values).statistic) for values in halves)
-    return Agreement(size, facts[0].limit_text, len(facts), int(info.requested["pairs"]), *correlations)
-
-
-def win_rates(run: str | Path, agents: Sequence[AgentFacts]) -> list[float]:
-    """Return each agent's share of games won."""
-    games = log.read_games(run, ("agent_1", "agent_2", "winner"))
-    names = games[["agent_1", "agent_2"]].astype(str).to_numpy()
-    winner = names[np.arange(len(names)), games["winner"].to_numpy() - 1]
-    return [float((winner == agent.name).sum() / (names == agent.name).any(axis=1).sum()) for agent in agents]

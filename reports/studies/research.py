@@ -9,19 +9,12 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from knights_isolation.experiments import roster
 from knights_isolation.experiments.evaluation.evaluation import Evaluation, EvaluationTask, revealed
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.run_directory import HOME, digest_of
 from knights_isolation.experiments.record.tries import Try, read_tries, source_diff
-from knights_isolation.experiments.roster import (
-    AgentLike,
-    make_agent,
-    named,
-    parse_spec,
-    reference_of,
-    settings_text,
-    spec_of,
-)
+from knights_isolation.experiments.roster import AgentLike, named, parse_spec, reference_of, spec_of
 from knights_isolation.experiments.statistics.account import adjusted_p_values
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.geometry import parse_size
@@ -145,7 +138,8 @@ def _tune(spec: Spec, opponent: str, games: int, seed: int, jobs: int) -> tuple[
     from .tuning import tune_result
 
     make_folder(HOME)
-    out = HOME / f"research-{digest_of([settings_text(spec, make_agent(spec)), opponent, games, seed])}.jsonl"
+    facts = [roster.settings_text(spec, roster.make_agent(spec)), opponent, games, seed]
+    out = HOME / f"research-{digest_of(facts)}.jsonl"
     limit = f"nodes={NODES}"
 
     def tune() -> Result[Any]:
@@ -163,7 +157,7 @@ def _improved(
     from knights_isolation.experiments.learn.tuning_games import with_values
     from knights_isolation.isolation.rules.parameters import parameters_of
 
-    if not parameters_of(make_agent(spec).heuristic):
+    if not parameters_of(roster.make_agent(spec).heuristic):
         return Step(name, True, "it has no parameters"), spec
     result = improve()
     values = result.value.values if result.value.is_better else {}

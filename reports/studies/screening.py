@@ -14,18 +14,9 @@ from knights_isolation.experiments.noting import note_screening
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.roster import AgentLike, parse_spec, spec_of
 from knights_isolation.experiments.statistics.proportions import ALPHA
+from knights_isolation.experiments.suite import screening as suites
 from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
-from knights_isolation.experiments.suite.screening import (
-    Agreement,
-    Mistake,
-    Score,
-    Screened,
-    Screening,
-    SuiteComparison,
-    known_agreements,
-    screen_agents,
-    where_it_errs,
-)
+from knights_isolation.experiments.suite.screening import Mistake, Score, Screened, Screening, SuiteComparison
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_text
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
@@ -62,19 +53,16 @@ def screen_result(
     """
     specs = [spec_of(agent) for agent in (baseline, *chain.from_iterable(map(agents_named, agents)))]
     with counting("agents") as show:
-        found = screen_agents(specs, suite, limit, show=show, **settings)
-    screening, suite_name, size = found.screening, found.screening.suite.name, found.screening.suite.size
-    only, *others = found.others
+        found = suites.screen_agents(specs, suite, limit, show=show, **settings)
+    screening, size, (only, *others) = found.screening, found.screening.suite.size, found.others
     times = {name: cost.times for name, cost in found.costs.items()}
     note_screening("screen", [screening], [other.spec for other in found.others], found.part, times)
     notes = []
     if found.is_at_equal_cost:
         limits = ", ".join(f"{asked.name} {parse_spec(asked.spec).limit}" for asked in (found.own, *found.others))
         notes = [f"At equal cost by CPU time per node, measured now: {limits}."]
-    sections = [
-        verdict_section(screening, known_agreements(suite_name), found.failing, notes),
-        _halves(found),
-    ]
+    known = suites.known_agreements(screening.suite.name)
+    sections = [verdict_section(screening, known, found.failing, notes), _halves(found)]
     shown = ""
     if not others:
         mistakes = found.mistakes[only.name]
@@ -95,7 +83,7 @@ def build_result(path: Path, recipe: Recipe, **where: Any) -> Path:
 
 def verdict_section(
     screening: Screening,
-    history: Sequence[Agreement] = (),
+    history: Sequence[suites.Agreement] = (),
     failing: Mapping[str, tuple[str, Board]] | None = None,
     notes: Sequence[str] = (),
 ) -> Section:
@@ -142,7 +130,7 @@ def _parts_section(found: Screened) -> Section:
             "baseline_kept": Share(part.baseline),
             "difference": Points(part.contender - part.baseline),
         }
-        for part in where_it_errs(found.screening.suite, contender, baseline)
+        for part in suites.where_it_errs(found.screening.suite, contender, baseline)
     )
     return Section("where", f"Where {contender.name} keeps its wins, compared with {baseline.name}", rows)
 
@@ -222,7 +210,7 @@ def _described(screening: Screening) -> str:
     )
 
 
-def _history_sentence(history: Sequence[Agreement]) -> str:
+def _history_sentence(history: Sequence[suites.Agreement]) -> str:
     if not history:
         return ""
     correlations = ", ".join(

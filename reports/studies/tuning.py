@@ -15,33 +15,20 @@ from rich.live import Live
 from rich.table import Table
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.learn import pairwise_fit
+from knights_isolation.experiments import roster
+from knights_isolation.experiments.learn import pairwise_fit, tuning_games
 from knights_isolation.experiments.learn.feature_selection import Selection, feature_name, select_features
 from knights_isolation.experiments.learn.optuna_tuning import SampledParameter, Sampling, run_tuning
 from knights_isolation.experiments.learn.pairwise_fit import Fit, FittedParameter, reproducible_limit
 from knights_isolation.experiments.learn.parameter_space import check_parameters, options_text, write_patch
 from knights_isolation.experiments.learn.parameter_sweep import Sweep, parse_axis, plan_sweep, play_sweep
 from knights_isolation.experiments.learn.spsa_tuning import Judgement, TunedParameter, Tuning, judge
-from knights_isolation.experiments.learn.tuning_games import (
-    TuningProgress,
-    TuningTask,
-    limited_of,
-    opponent_of,
-    subject_of,
-)
+from knights_isolation.experiments.learn.tuning_games import TuningProgress, TuningTask
 from knights_isolation.experiments.noting import note_screening, note_selection
 from knights_isolation.experiments.plan.catalogue import heuristic_named
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.play.pools.preparation import specs_at_equal_cost
-from knights_isolation.experiments.roster import (
-    AgentLike,
-    make_agent,
-    named,
-    parse_limit,
-    parse_spec,
-    reference_of,
-    spec_of,
-)
+from knights_isolation.experiments.roster import AgentLike, named, parse_limit, parse_spec, reference_of, spec_of
 from knights_isolation.experiments.roster.function_files import is_function_file
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
@@ -147,7 +134,7 @@ def tune_result(
     """
     target, play = task.spec.target, partial(play_kept_run, command="tune")
     with captured(agent):
-        heuristic, choices = make_agent(task.spec).heuristic, task.sampler == "optuna"
+        heuristic, choices = roster.make_agent(task.spec).heuristic, task.sampler == "optuna"
         assert heuristic is not None
         check_parameters(heuristic, task.wanted, target, is_patched=bool(patch), with_choices=choices)
     with keeping("what was played" if out else "", Path(out or "")):
@@ -182,9 +169,9 @@ def sweep_result(
     if limit and any(axis.name == "limit" for axis in axes):
         raise ValueError("--over limit=... and --limit exclude each other: use one of them")
     spec, whom, bound = spec_of(agent), spec_of(opponent) if opponent else "", parse_limit(limit or "nodes=1000")
+    read = tuning_games.limited_of if all(axis.name == "limit" for axis in axes) else tuning_games.subject_of
     with captured(spec):
-        subject = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(spec, bound)
-        other = opponent_of(whom) if whom else None
+        subject, other = read(spec, bound), tuning_games.opponent_of(whom) if whom else None
         runs = plan_sweep(named(parse_spec(spec)), axes, other, bound, out=Path(out) if out else None, **keys)
     with keeping("what was played" if out else "", Path(out or "")):
         swept = play_sweep(axes, runs, partial(play_kept_run, command="sweep"))
