@@ -246,9 +246,6 @@ def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[Singl
 def _nanoseconds(sums: Sequence[Sequence[str]], size: tuple[int, int]) -> list[float]:
     """Return the cost per node of each of several sums of features."""
     rows, columns = size
-    agents = [SearchAgent("sum", "alphabeta", _sum(names), "sum", Limit(nodes=_NODES)) for names in sums]
+    composites = [Composite(phases=((1.0, tuple((1.0, _function(name)) for name in names)),)) for names in sums]
+    agents = [SearchAgent("sum", "alphabeta", composite, "sum", Limit(nodes=_NODES)) for composite in composites]
     return [cost.nanoseconds for cost in measure_costs(agents, f"{rows}x{columns}") if isinstance(cost, Cost)]
-
-
-def _sum(names: Sequence[str]) -> Composite:
-    return Composite(phases=((1.0, tuple((1.0, _function(name)) for name in names)),))

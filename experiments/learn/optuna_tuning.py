@@ -21,7 +21,7 @@ from knights_isolation.isolation.rules.parameters import Parameter
 from ..roster import AgentLike, complete, parse_limit, spec_of
 from ..statistics.proportions import Interval
 from . import spsa_tuning, tuning_games
-from .parameter_space import Space, Vector
+from .parameter_space import Space
 from .spsa_tuning import Tuning
 from .tuning_games import BatchResult, Sampler, SpsaPlan, Study, TuningProgress, TuningTask, with_values
 
@@ -162,8 +162,13 @@ def _asked_for(study: Study, show: Callable[[TuningProgress], None]) -> dict[Poi
 
     plan, space = study.question.plan, study.space
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    trials_so_far = optuna.create_study(direction="maximize", sampler=_sampler(plan.seed))
-    trials_so_far.enqueue_trial(dict(zip(space.names, _as_declared(space, space.start), strict=True)))
+    with warnings.catch_warnings():
+        # the constant liar takes vectors being played for bad ones, so that a round's are not all the same
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        sampler = optuna.samplers.TPESampler(seed=plan.seed, constant_liar=True)
+    trials_so_far = optuna.create_study(direction="maximize", sampler=sampler)
+    declared = zip(space.names, space.start, space.is_whole, strict=True)
+    trials_so_far.enqueue_trial({name: int(value) if whole else float(value) for name, value, whole in declared})
     distributions = {
         name: _distribution(space.parameters[at]) for name, at in zip(space.names, space.free, strict=True)
     }
@@ -183,15 +188,6 @@ def _asked_for(study: Study, show: Callable[[TuningProgress], None]) -> dict[Poi
     return tried
 
 
-def _sampler(seed: int) -> Any:
-    import optuna
-
-    # the constant liar takes vectors being played for bad ones, so that a round's are not all the same
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        return optuna.samplers.TPESampler(seed=seed, constant_liar=True)
-
-
 def _distribution(parameter: Parameter) -> Any:
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
@@ -200,10 +196,6 @@ def _distribution(parameter: Parameter) -> Any:
     if parameter.is_whole:
         return IntDistribution(math.ceil(parameter.low), math.floor(parameter.high))
     return FloatDistribution(parameter.low, parameter.high)
-
-
-def _as_declared(space: Space, vector: Vector) -> list[float]:
-    return [int(value) if whole else float(value) for value, whole in zip(vector, space.is_whole, strict=True)]
 
 
 def _shrunk(tried: Mapping[Point, tuple[int, int]], point: Point) -> float:

@@ -75,25 +75,22 @@ def parse_axis(text: str) -> SweepAxis:
     name, equals, values = text.partition("=")
     if name == "limit" and equals:
         unit, _, numbers = values.partition("=")
-        return _distinct("limit", values, tuple(parse_limit(f"{unit}={number}") for number in numbers.split(",")))
-    if not equals or not name.startswith(_PARAMETER) or name == _PARAMETER:
+        axis = SweepAxis("limit", tuple(parse_limit(f"{unit}={number}") for number in numbers.split(",")))
+    elif not equals or not name.startswith(_PARAMETER) or name == _PARAMETER:
         raise ValueError(
             f"--over must look like option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000, not {text!r}"
         )
-    try:
-        written = [parse_number(word) for word in values.split(":" if ":" in values else ",")]
-        if ":" in values and len(written) != 3:
-            raise ValueError
-    except ValueError:
-        raise ValueError(f"--over: {values!r} is neither FIRST:LAST:STEP nor comma-separated numbers") from None
-    axis_values = _range(values, *written) if ":" in values else tuple(written)
-    return _distinct(name.removeprefix(_PARAMETER), values, axis_values)
-
-
-def _distinct(name: str, text: str, values: Values) -> SweepAxis:
-    if len(set(values)) != len(values):
-        raise ValueError(f"--over: {text!r} contains a duplicate value")
-    return SweepAxis(name, values)
+    else:
+        try:
+            written = [parse_number(word) for word in values.split(":" if ":" in values else ",")]
+            if ":" in values and len(written) != 3:
+                raise ValueError
+        except ValueError:
+            raise ValueError(f"--over: {values!r} is neither FIRST:LAST:STEP nor comma-separated numbers") from None
+        axis = SweepAxis(name.removeprefix(_PARAMETER), _range(values, *written) if ":" in values else tuple(written))
+    if len(set(axis.values)) != len(axis.values):
+        raise ValueError(f"--over: {values!r} contains a duplicate value")
+    return axis
 
 
 def plan_sweep(
@@ -108,8 +105,7 @@ def plan_sweep(
     seed: int = 1,
     equal_cost: bool = False,
     out: Path | None = None,
-    jobs: int = 0,
-    cluster: str | None = None,
+    **where: Any,
 ) -> list[SweepRun]:
     """Plan every combination of the axes' values against the opponent: one run for each limit that the opponent has.
 
@@ -118,6 +114,7 @@ def plan_sweep(
 
     Args:
         equal_cost: scale node limits so that all take the time of the opponent.
+        where: `jobs` and `cluster` of the runs.
         out: directory of the run, or of several; the default is one below `runs/` that the same call finds again.
 
     Raises:
@@ -133,7 +130,6 @@ def plan_sweep(
         "format": "head-to-head", "board": size, "openings": f"random:{plies},fit", "pairs": pairs, "seed": seed,
         "limit": str(limit or DEFAULT_LIMIT), **({"equal_cost": True} if equal_cost else {}),
     }  # fmt: skip
-    where = {"jobs": jobs, "cluster": cluster}
     return [
         _run(whom, by_values, keys, where, out / str(whom.limit) if out and len(points) > 1 else out)
         for whom, by_values in points.items()

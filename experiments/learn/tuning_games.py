@@ -113,8 +113,7 @@ def subject_of(text: str, limit: Limit | None) -> Spec:
     """The completed spec of an agent that goes by a heuristic.
 
     Raises:
-        SpecError: the spec names no agent.
-        ValueError: the agent does not go by a heuristic with parameters.
+        ValueError: the spec names no agent, or the agent does not go by a heuristic with parameters.
     """
     spec = complete(named(parse_spec(text)), limit)
     if not spec.method or not spec.target or spec.target == "*":
@@ -126,8 +125,7 @@ def opponent_of(text: str) -> Spec:
     """The spec of an opponent, named.
 
     Raises:
-        SpecError: the spec names no agent.
-        ValueError: it is a pattern for many agents.
+        ValueError: the spec names no agent, or it is a pattern for many agents.
     """
     spec = named(parse_spec(text))
     if spec.target == "*":
@@ -139,8 +137,7 @@ def limited_of(text: str, limit: Limit | None) -> Spec:
     """The completed spec of an agent that searches under a limit, whether or not it goes by a heuristic.
 
     Raises:
-        SpecError: the spec names no agent.
-        ValueError: the agent has no limit.
+        ValueError: the spec names no agent, or the agent has no limit.
     """
     spec = complete(named(parse_spec(text)), limit)
     if not spec.method or spec.target == "*" or spec.limit is None:

@@ -30,7 +30,6 @@ from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_t
 
 from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
 from ..play.parallel_map import parallel_map
-from ..play.pools.preparation import specs_at_equal_cost
 from ..roster import make_agent, make_agents, parse_spec
 
 REPEATS = 4
@@ -85,7 +84,7 @@ def collect_answers(
         SpecError: a spec names no agent.
         ValueError: user code does not answer in time.
     """
-    wanted = _agents(specs, limit)
+    wanted = agents_of(specs, limit)
     size = parse_size(positions.size)
     compiled = {spec: agent for spec, agent in wanted.items() if agent.compiled(size) is not None}
     parts: dict[str, dict[int, BatchMoves]] = {spec: {} for spec in wanted}
@@ -125,17 +124,7 @@ def costs_over_first(specs: Sequence[str], size: str) -> dict[str, Cost]:
     return {agent.name: cost for agent, cost in known if isinstance(cost, Cost)}
 
 
-def scaled_specs(specs: Sequence[str], limit: Limit | None, size: str) -> list[str]:
-    """Return the specs that `collect_answers` asks, all but the first with limits at which they take its time.
-
-    Raises:
-        ValueError: one is not limited by nodes, or its code fails.
-    """
-    completed = [parse_spec(spec) for spec in _agents(specs, limit)]
-    return [str(spec) for spec in specs_at_equal_cost(completed, size)[0]]
-
-
-def _agents(specs: Sequence[str], limit: Limit | None) -> dict[str, Agent]:
+def agents_of(specs: Sequence[str], limit: Limit | None) -> dict[str, Agent]:
     """Return the agents of specs by their completed specs; warn about files that are left out."""
     wanted: dict[str, Agent] = {}
     for text in specs:

@@ -288,7 +288,8 @@ def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -
         for position, errs in zip(lost, _errs(recipe, lost, seed), strict=True)
         if len(set(errs)) > 1
     ]
-    winner = _opening_winner(openings[0], recipe)
+    is_won = value(Board.from_moves(openings[0], recipe.size), SearchBudget(Limit(nodes=recipe.limit)))
+    winner = 0 if is_won is None else 1 if is_won else 2
     split = str(split_of(np.array([orbit], np.uint64))[0])
     extra = {"orbit": orbit, "opening_winner": winner, "split": split}
     return orbit, pa.Table.from_pylist([{**row, **extra} for row in rows], SCHEMA)
@@ -323,7 +324,7 @@ def _choose(
         if not candidates:
             continue
         ids = orbit_ids(padded(candidates), recipe.size).tolist()
-        wanted = [won, lost]
+        wanted = {True, False}
         for row in generator.permutation(len(candidates))[: TRIES * len(wanted)]:
             if ids[row] in seen:
                 continue
@@ -331,10 +332,9 @@ def _choose(
             solved = _solved(candidates[row], source, recipe)
             if solved is None:
                 continue
-            sort = won if any(solved.keeps) else lost
-            if any(sort is other for other in wanted):
-                sort.append(solved)
-                wanted = [other for other in wanted if other is not sort]
+            if (is_won := any(solved.keeps)) in wanted:
+                (won if is_won else lost).append(solved)
+                wanted.remove(is_won)
             if not wanted:
                 break
 
@@ -394,8 +394,3 @@ def _errs(recipe: Recipe, lost: Sequence[_Found], seed: int) -> list[list[int]]:
 def _bits(flags: NDArray[np.bool_]) -> NDArray[np.int16]:
     """Pack an array [members, n] into n bit sets."""
     return (flags.T @ (1 << np.arange(len(flags)))).astype(np.int16)
-
-
-def _opening_winner(opening: tuple[int, ...], recipe: Recipe) -> int:
-    won = value(Board.from_moves(opening, recipe.size), SearchBudget(Limit(nodes=recipe.limit)))
-    return 0 if won is None else 1 if won else 2

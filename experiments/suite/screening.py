@@ -16,9 +16,8 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,15 +31,17 @@ from knights_isolation.isolation.files.received import read_shipped
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 
-from ..roster import parse_limit
+from ..play.pools.preparation import specs_at_equal_cost
+from ..roster import parse_limit, parse_spec
 from ..statistics.proportions import ErrorContributions, Interval, mean_parts, rate_interval
 from ..statistics.step_down import flip, step_down
-from .agent_answers import AgentAnswers, collect_answers, costs_over_first, failing_positions, scaled_specs
+from .agent_answers import AgentAnswers, agents_of, collect_answers, costs_over_first, failing_positions
 from .suite_file import Suite, members, read_suite
 
 Floats = NDArray[np.float64]
 
 PLY_BAND = 6
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -182,8 +183,10 @@ def screen_agents(
     positions = read_suite(suite, None if split == "all" else split)
     positions = positions if sample is None else positions.sample(sample, seed)
     most = parse_limit(limit)
-    asked = scaled_specs(specs, most, positions.size) if equal_cost else specs
-    own, *others = collect_answers(asked, positions.positions, limit=most, seed=seed, **settings)
+    if equal_cost:
+        completed = [parse_spec(spec) for spec in agents_of(specs, most)]
+        specs = [str(spec) for spec in specs_at_equal_cost(completed, positions.size)[0]]
+    own, *others = collect_answers(specs, positions.positions, limit=most, seed=seed, **settings)
     if not others:
         raise ValueError(f"{own.name} is the baseline itself: name another contender or another --baseline")
     costs = costs_over_first([own.spec, *(other.spec for other in others)], positions.size)
@@ -193,34 +196,45 @@ def screen_agents(
     return Screened(screen(positions, own, others), mistakes, costs, own, tuple(others), failing, part, equal_cost)
 
 
-def screen(
-    suite: Suite, baseline: AgentAnswers, contenders: Sequence[AgentAnswers], confidence: float = 0.95
-) -> Screening:
+def screen(suite: Suite, baseline: AgentAnswers, contenders: Sequence[AgentAnswers]) -> Screening:
     """Compare the answers of contenders in a suite with the baseline's."""
-    own = _Values.of(suite, baseline)
-    values = [_Values.of(suite, asked) for asked in contenders]
-    telling, lost, everything = _parts(suite)
-    gains = [value.shares - own.shares for value in values]
-    whole = [_mean(suite, gain, everything, confidence) for gain in gains]
+    own = answer_values(suite, baseline)
+    gains = [answer_values(suite, asked) - own for asked in contenders]
+    whole = [_mean(suite, gain, np.ones(len(suite), bool)) for gain in gains]
     p_values = [flip(parts).p_value for parts in whole]
-    judged = step_down(whole, p_values, 1 - confidence)
+    judged = step_down(whole, p_values, 1 - CONFIDENCE)
     comparisons = []
-    for asked, value, gain, *both in zip(
-        contenders, values, gains, p_values, judged.adjusted, judged.intervals, strict=True
+    for asked, gain, p_value, adjusted, interval in zip(
+        contenders, gains, p_values, judged.adjusted, judged.intervals, strict=True
     ):
-        p_value, adjusted, interval = both
-        differs = _differs(suite, asked, baseline)
-        kept, trouble = (_mean(suite, gain, part, confidence).alone for part in (telling, lost))
+        first, second = (answers.answers.cells.reshape(answers.repeats, len(suite)) for answers in (asked, baseline))
+        differs = int(((first != second[:1]).any(axis=0) | (second != first[:1]).any(axis=0)).sum())
+        kept, trouble = (_mean(suite, gain, part).alone for part in (suite.is_telling, ~suite.is_telling))
         if not differs:
-            kept = trouble = interval = Interval(0.0, 0.0, 0.0, confidence)
-        against = SuiteComparison(kept, trouble, interval, p_value, adjusted, differs)
-        comparisons.append((_score(suite, asked, value, confidence), against))
-    return Screening(suite, _score(suite, baseline, own, confidence), tuple(comparisons))
+            kept = trouble = interval = Interval(0.0, 0.0, 0.0, CONFIDENCE)
+        comparisons.append((score(suite, asked), SuiteComparison(kept, trouble, interval, p_value, adjusted, differs)))
+    return Screening(suite, score(suite, baseline), tuple(comparisons))
 
 
-def score(suite: Suite, asked: AgentAnswers, confidence: float = 0.95) -> Score:
+def score(suite: Suite, asked: AgentAnswers) -> Score:
     """Return the score of one agent on a suite."""
-    return _score(suite, asked, _Values.of(suite, asked), confidence)
+    shares, telling, clusters = answer_values(suite, asked), suite.is_telling, _clusters(suite)
+    kept, met = (np.bincount(clusters[telling], weights) for weights in (shares[telling], None))
+    answers = asked.answers
+    nodes, first = answers.nodes.sum(), answers.first_failure
+    reasons = Counter(REASON_WORDS[reason] for reason in answers.failure[answers.failure != 0].tolist())
+    return Score(
+        asked.name,
+        asked.spec,
+        asked.repeats,
+        rate_interval(kept[met > 0], met[met > 0], max(1.0, float(met.mean()) if len(met) else 1.0), CONFIDENCE),
+        math.nan if telling.all() else float(shares[~telling].mean()),
+        float(shares.mean()) if len(suite) else math.nan,
+        tuple(reasons.most_common()),
+        answers.detail,
+        () if first is None else suite.positions[first % len(suite)],
+        float(nodes / max(1, len(answers))),
+    )
 
 
 def answer_values(suite: Suite, asked: AgentAnswers) -> Floats:
@@ -229,24 +243,31 @@ def answer_values(suite: Suite, asked: AgentAnswers) -> Floats:
     It is the share of repeats that keep the win; in lost positions, the share of the reference field that errs after
     its move, minus that for the average move.
     """
-    return _Values.of(suite, asked).shares
+    size = max(1, len(suite.field))
+    worth = np.where(suite.keeps, size, members(suite.errs))
+    whole = np.zeros(len(suite), np.int64)
+    for row in asked.answers.cells.reshape(asked.repeats, -1):
+        whole += np.add.reduceat(np.where(suite.legal == row[suite.position_of], worth, 0), suite.starts[:-1])
+    average = np.add.reduceat(worth, suite.starts[:-1]) / np.diff(suite.starts) * ~suite.is_telling
+    shares: Floats = (whole / asked.repeats - average) / size
+    return shares
 
 
-def kept_lead(suite: Suite, gains: Floats, confidence: float = 0.95) -> tuple[Interval, float]:
+def kept_lead(suite: Suite, gains: Floats) -> tuple[Interval, float]:
     """Return the mean gain in the telling positions, with its interval, and the p-value of no difference.
 
     Args:
         gains: float64[n], by position what a contender's answers are worth more than the baseline's; see
             `answer_values`.
     """
-    parts = _mean(suite, gains, suite.is_telling, confidence)
+    parts = _mean(suite, gains, suite.is_telling)
     return parts.alone, float(flip(parts).p_value)
 
 
 def where_it_errs(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers) -> list[SuiteSlice]:
     """Return wins kept by ply, by player, and by the theoretical result of the opening for the mover."""
     plies, telling = suite.positions.plies, suite.is_telling
-    theirs, own = (_Values.of(suite, asked).shares for asked in (contender, baseline))
+    theirs, own = (answer_values(suite, asked) for asked in (contender, baseline))
     mover = 1 + plies % 2
     last = int(plies.max())
     bands = [(first, min(first + PLY_BAND - 1, last)) for first in range(int(plies.min()), last + 1, PLY_BAND)]
@@ -266,68 +287,22 @@ def where_it_errs(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers)
 
 def worst_mistakes(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers, most: int = 5) -> list[Mistake]:
     """Return the contender's mistakes that the field avoids most often; ties: those the baseline avoids first."""
-    theirs, own = (_Values.of(suite, asked).shares for asked in (contender, baseline))
+    theirs, own = (answer_values(suite, asked) for asked in (contender, baseline))
     field = members(suite.kept_by) / max(1, len(suite.field))
     wrong = np.flatnonzero(suite.is_telling & (theirs < 1))
     order = np.lexsort((suite.positions.plies[wrong], -own[wrong], theirs[wrong], -field[wrong]))
-    by_a_move = (int(row) for row in wrong[order] if _losing_moves(suite, contender, row))
-    return [_mistake(suite, contender, row, float(field[row]), bool(own[row] == 1)) for row in islice(by_a_move, most)]
+    mistakes: list[Mistake] = []
+    for row in wrong[order].tolist():
+        moves = slice(suite.starts[row], suite.starts[row + 1])
+        winning = tuple(suite.legal[moves][suite.keeps[moves]].tolist())
+        played = contender.answers.cells.reshape(contender.repeats, -1)[:, row].tolist()
+        losing = [cell for cell in played if cell not in (NO_ANSWER, *winning)]
+        if losing and len(mistakes) < most:
+            mistakes.append(Mistake(suite.positions[row], losing[0], winning, float(field[row]), bool(own[row] == 1)))
+    return mistakes
 
 
-@dataclass(frozen=True)
-class _Values:
-    """Values of an agent's answers in each position.
-
-    `whole` counts members of the field: all of them for a win kept, those that err for a lost position, summed over
-    repeats. `shares` is the same as a share of the field and of the repeats, minus the average move's in lost
-    positions.
-    """
-
-    whole: NDArray[np.int64]
-    shares: Floats
-    repeats: int
-
-    @classmethod
-    def of(cls, suite: Suite, asked: AgentAnswers) -> _Values:
-        size = max(1, len(suite.field))
-        cells = asked.answers.cells.reshape(asked.repeats, -1)
-        worth = np.where(suite.keeps, size, members(suite.errs))
-        whole = np.zeros(len(suite), np.int64)
-        for row in cells:
-            whole += np.add.reduceat(np.where(suite.legal == row[suite.position_of], worth, 0), suite.starts[:-1])
-        average = np.add.reduceat(worth, suite.starts[:-1]) / np.diff(suite.starts) * ~suite.is_telling
-        return cls(whole, (whole / asked.repeats - average) / size, asked.repeats)
-
-
-def _parts(suite: Suite) -> Iterator[NDArray[np.bool_]]:
-    """Yield the masks of telling wins, of lost positions, and of all positions."""
-    yield suite.is_telling
-    yield ~suite.is_telling
-    yield np.ones(len(suite), bool)
-
-
-def _score(suite: Suite, asked: AgentAnswers, values: _Values, confidence: float) -> Score:
-    telling, lost, _ = _parts(suite)
-    clusters = _clusters(suite)
-    kept, met = (np.bincount(clusters[telling], weights) for weights in (values.shares[telling], None))
-    answers = asked.answers
-    nodes, first = answers.nodes.sum(), answers.first_failure
-    reasons = Counter(REASON_WORDS[reason] for reason in answers.failure[answers.failure != 0].tolist())
-    return Score(
-        asked.name,
-        asked.spec,
-        asked.repeats,
-        rate_interval(kept[met > 0], met[met > 0], max(1.0, float(met.mean()) if len(met) else 1.0), confidence),
-        float(values.shares[lost].mean()) if lost.any() else math.nan,
-        float(values.shares.mean()) if len(suite) else math.nan,
-        tuple(reasons.most_common()),
-        answers.detail,
-        () if first is None else suite.positions[first % len(suite)],
-        float(nodes / max(1, len(answers))),
-    )
-
-
-def _mean(suite: Suite, values: Floats, where: NDArray[np.bool_], confidence: float) -> ErrorContributions:
+def _mean(suite: Suite, values: Floats, where: NDArray[np.bool_]) -> ErrorContributions:
     """Return the mean over some positions, with the contributions of orbits."""
     clusters = _clusters(suite)[where]
     sums, counts = np.bincount(clusters, values[where]), np.bincount(clusters)
@@ -337,31 +312,11 @@ def _mean(suite: Suite, values: Floats, where: NDArray[np.bool_], confidence: fl
     numbers = mean + (sums[had] - mean * counts[had]) * had.size / max(counts.sum(), 1)
     opponents = max(1.0, float(counts[had].mean())) if had.size else 1.0
     # an orbit's positions are exchanged with the baseline's, not its share of the mean
-    return replace(mean_parts(numbers, opponents, confidence, had), score=sums[had] / max(counts.sum(), 1))
+    return replace(mean_parts(numbers, opponents, CONFIDENCE, had), score=sums[had] / max(counts.sum(), 1))
 
 
 def _clusters(suite: Suite) -> NDArray[np.int64]:
     return np.unique(suite.orbit, return_inverse=True)[1]
-
-
-def _differs(suite: Suite, first_answers: AgentAnswers, other: AgentAnswers) -> int:
-    first, second = (asked.answers.cells.reshape(asked.repeats, len(suite)) for asked in (first_answers, other))
-    return int(((first != second[:1]).any(axis=0) | (second != first[:1]).any(axis=0)).sum())
-
-
-def _mistake(suite: Suite, contender: AgentAnswers, row: int, field: float, baseline_keeps: bool) -> Mistake:
-    moves = slice(suite.starts[row], suite.starts[row + 1])
-    winning = suite.legal[moves][suite.keeps[moves]].tolist()
-    played = _losing_moves(suite, contender, row)[0]
-    return Mistake(suite.positions[row], played, tuple(winning), field, baseline_keeps)
-
-
-def _losing_moves(suite: Suite, contender: AgentAnswers, row: int) -> list[int]:
-    """Return the moves with which a contender answered in a position and that do not keep the win."""
-    moves = slice(suite.starts[row], suite.starts[row + 1])
-    keeping = {NO_ANSWER, *suite.legal[moves][suite.keeps[moves]].tolist()}
-    played = contender.answers.cells.reshape(contender.repeats, -1)[:, row].tolist()
-    return [cell for cell in played if cell not in keeping]
 
 
 FILE = Path(__file__).with_name("data") / "gauntlets.csv"

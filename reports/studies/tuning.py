@@ -271,7 +271,7 @@ def _remarks(parameters: Sequence[FittedParameter | TunedParameter], no_effect: 
 
 
 def _change(parameter: FittedParameter | TunedParameter | SampledParameter) -> dict[str, Any]:
-    ends = parameter.range_text if isinstance(parameter, SampledParameter) else between(*parameter.range)
+    ends = parameter.range_text if isinstance(parameter, SampledParameter) else range_text(*parameter.range, short)
     values = {"before": short(parameter.before), "after": short(parameter.after)}
     return {"parameter": parameter.name, "range": ends, **values}
 
@@ -351,27 +351,15 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement | None) -> Se
     """Compare the gain in training with the result on held-out openings, if any value changed."""
     if judgement is None:
         return Section("judged", "No significant improvement in these games: keep the defaults.", ())
-    against = judgement.gain is not None
+    shown = estimate_of(tuning.promised, Share if judgement.gain is None else Points)
     old = "share of games won against the old values"
-    before, after = (f"share won against the opponent, {when}" for when in ("before", "after"))
-    results: list[tuple[str, Interval | None, Interval | None, float | None]]
-    results = [(old, tuning.promised, judgement.rate, judgement.p_value)]
-    if against:
-        results = [
-            ("gain against the opponent", tuning.promised, judgement.gain, judgement.gain_p_value),
-            (old, None, judgement.rate, judgement.p_value),
-            (before, None, judgement.before, None),
-            (after, None, judgement.after, None),
-        ]
-    rows = tuple(
-        {
-            "what": what,
-            "promised": _estimate(promised, against and not number),
-            "held_out": _estimate(held_out, against and not number),
-            "p_value": None if p_value is None else PValue(p_value),
-        }
-        for number, (what, promised, held_out, p_value) in enumerate(results)
-    )
+    rows = [_judged(old, shown if judgement.gain is None else None, judgement.rate, judgement.p_value)]
+    if judgement.gain is not None:
+        gain = estimate_of(judgement.gain, Points)
+        first = {"what": "gain against the opponent", "promised": shown, "held_out": gain}
+        rows.insert(0, {**first, "p_value": PValue(judgement.gain_p_value)})
+        for when in ("before", "after"):
+            rows.append(_judged(f"share won against the opponent, {when}", None, getattr(judgement, when)))
     finals = (
         "a cross-validated estimate: each half of the finals judges the best values of the other"
         if isinstance(tuning, Sampling)
@@ -382,6 +370,11 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement | None) -> Se
         f"Promised: {finals}. The held-out games are in {judgement.run}: {_compare(judgement.run)}"
     )
     return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
+
+
+def _judged(what: str, promised: object, won: Interval, p_value: float | None = None) -> dict[str, Any]:
+    p_cell = None if p_value is None else PValue(p_value)
+    return {"what": what, "promised": promised, "held_out": estimate_of(won), "p_value": p_cell}
 
 
 def sweep_section(sweep: Sweep, opponent: str) -> Section:
@@ -435,15 +428,6 @@ def significant_lead(judgement: Judgement) -> float:
     return lead if p_value <= ALPHA else 0.0
 
 
-def _estimate(interval: Interval | None, is_difference: bool) -> object:
-    return None if interval is None else estimate_of(interval, Points if is_difference else Share)
-
-
 def short(value: float) -> str:
     """Format a number with few digits."""
     return "–" if math.isnan(value) else f"{value:.4g}"
-
-
-def between(low: float, high: float) -> str:
-    """Format a range, as in 0.3 to 1.2."""
-    return range_text(low, high, short)
