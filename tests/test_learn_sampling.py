@@ -78,7 +78,7 @@ def without_games(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
     played: list[Batch] = []
 
     @contextmanager
-    def playing(*_: Any) -> Iterator[Callable[[Sequence[Batch]], Iterator[BatchResult]]]:
+    def playing(*_: Any, **where: Any) -> Iterator[Callable[[Sequence[Batch]], Iterator[BatchResult]]]:
         yield lambda batches: (invented(batch) for batch in batches if played.append(batch) is None)
 
     monkeypatch.setattr(tuning_games, "playing", playing)

@@ -155,7 +155,7 @@ def test_finals_promise_what_is_there_whatever_the_quadratic_thinks(
         return BatchResult.of(batch.key, wins, 0)
 
     @contextmanager
-    def invented_games(*_: Any) -> Iterator[Any]:
+    def invented_games(*_: Any, **where: Any) -> Iterator[Any]:
         yield lambda batches: map(draw, batches)
 
     monkeypatch.setattr(tuning_games, "playing", invented_games)

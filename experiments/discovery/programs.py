@@ -505,8 +505,7 @@ def parts_of(size: str, is_shuffled: bool = False) -> Parts:
     Args:
         is_shuffled: exchange which moves keep the win within each position: a control, where nothing can be learned.
     """
-    suite = read_suite(size, "fit")
-    suite = suite.take(np.flatnonzero(suite.is_telling))
+    suite = read_suite(size, "fit").telling
     if is_shuffled:
         suite = replace(suite, keeps=_shuffled(suite))
     is_held_back = splitmix64(suite.orbit) % np.uint64(HELD_BACK) == 0

@@ -50,7 +50,7 @@ from ..statistics.proportions import Interval, count_pairs, mean_parts, pair_int
 from ..statistics.sprt import Decision, Sprt, sprt_path, stopped_estimate
 from ..suite.agent_answers import AgentAnswers, ask
 from ..suite.screening import Mistake, answer_values, kept_lead, worst_mistakes
-from ..suite.suite_file import Split, Suite, read_suite, shipped_suites
+from ..suite.suite_file import Suite, read_suite, shipped_suites
 from .evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed
 
 PAIRS, PAIRS_AT_ONCE = 2000, 100
@@ -163,10 +163,11 @@ def prepare(question: EvaluationTask) -> Prepared:
     baseline = check_question(question)
     first = whole = held_out = None
     if question.size in shipped_suites():
-        fit = _telling(question.size, "fit")
+        fit = read_suite(question.size, "fit").telling
         first = _answered(baseline, fit.sample(FIRST_POSITIONS, seed=1)) if question.asks("positions") else None
         whole = _answered(baseline, fit) if question.asks("suite") else None
-        held_out = _answered(baseline, _telling(question.size, "screen")) if question.asks("held-out") else None
+        if question.asks("held-out"):
+            held_out = _answered(baseline, read_suite(question.size, "screen").telling)
     openings: OpeningPool | None = None
     fresh: tuple[tuple[int, ...], ...] = ()
     if question.asks("games"):
@@ -365,11 +366,6 @@ class _Cascade:
         self.begin("held-out")
         lead, _ = self._lead(positions, agent, done.cost or 1.0)
         return replace(done, stage="held-out", held_out=lead)
-
-
-def _telling(size: str, split: Split) -> Suite:
-    suite = read_suite(size, split)
-    return suite.take(np.flatnonzero(suite.is_telling))
 
 
 def _listed(pool: OpeningPool) -> list[tuple[int, ...]]:

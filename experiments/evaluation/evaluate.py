@@ -74,14 +74,13 @@ _ANSWER = TypeAdapter(Answer)
 _workers: Idle[EvaluationTask, Worker] = Idle(os.cpu_count() or 1)
 
 
-def evaluate_all(
-    candidates: Sequence[AgentLike | Path], question: EvaluationTask, jobs: int = 0, home: Path = HOME
-) -> list[Evaluation]:
+def evaluate_all(candidates: Sequence[AgentLike | Path], question: EvaluationTask, jobs: int = 0) -> list[Evaluation]:
     """Evaluate candidates, `jobs` at a time, one per core by default; those known from before are answered at once.
+
+    Answers are kept below `runs/`, and the candidates that beat the baseline, which later ones meet.
 
     Args:
         candidates: each FILE[:FUNCTION], the text of a file, or a function of (game, player).
-        home: folder below which answers are kept, and the candidates that beat the baseline, which later ones meet.
 
     Raises:
         ValueError: there is no such file, it has several functions of which none is named, or there is no such
@@ -94,20 +93,20 @@ def evaluate_all(
         found = _function_in(file, wanted)
         if isinstance(found, str):
             candidate = _Candidate(file, found, _key(file, found, question))
-            known = _kept(candidate, home)
+            known = _kept(candidate)
         else:
             candidate, known = _Candidate(file, "", ""), found
         asked.append(candidate)
         answers |= {candidate: known} if known else {}
     due = [candidate for candidate in dict.fromkeys(asked) if candidate not in answers]
-    asked_before = questions_to(held_out_positions(question.size), known_tries(home))
-    for candidate, answer in zip(due, _evaluated(due, question, jobs, home / KEPT), strict=True):
+    asked_before = questions_to(held_out_positions(question.size), known_tries())
+    for candidate, answer in zip(due, _evaluated(due, question, jobs), strict=True):
         if answer.evaluation.held_out:
             asked_before += 1
             answer = replace(
                 answer, evaluation=judge_held_out(answer.evaluation, answer.evaluation.held_out, asked_before)
             )
-        answers[candidate] = _keep(candidate, answer, question, home)
+        answers[candidate] = _keep(candidate, answer, question)
     return [answers[candidate] for candidate in asked]
 
 
@@ -119,9 +118,10 @@ class _Candidate:
     name: str
     key: str
 
-    def record(self, home: Path) -> Path:
+    @property
+    def record(self) -> Path:
         """Return the file of its answers: one for each state of the data that it reads."""
-        return home / KEPT / f"{self.key}.jsonl"
+        return HOME / KEPT / f"{self.key}.jsonl"
 
 
 def judge_held_out(evaluation: Evaluation, lead: Lead, number: int) -> Evaluation:
@@ -136,7 +136,7 @@ def judge_held_out(evaluation: Evaluation, lead: Lead, number: int) -> Evaluatio
     return replace(evaluation, passed=passed, level=level, feedback=said + evaluation.feedback)
 
 
-def _keep(candidate: _Candidate, answer: Answer, question: EvaluationTask, home: Path) -> Evaluation:
+def _keep(candidate: _Candidate, answer: Answer, question: EvaluationTask) -> Evaluation:
     """Keep an answer, unless it may be another one next time, and return it with the hash of its code and data."""
     file, inputs = candidate.file, answer.inputs
     code = code_hash_without_layout(file)[:12]
@@ -148,9 +148,9 @@ def _keep(candidate: _Candidate, answer: Answer, question: EvaluationTask, home:
     unseen = unseen_by_inputs(sources(file).values())
     why = f"{changed} changed meanwhile" if changed else f"what {unseen} reads is not seen" if unseen else ""
     if not why:
-        append_lines(candidate.record(home), [asdict(Answer(evaluation, inputs))])
+        append_lines(candidate.record, [asdict(Answer(evaluation, inputs))])
         if is_champion(evaluation):
-            why = admit(home / KEPT, question, file, candidate.name, evaluation.cost or 1.0, inputs)
+            why = admit(HOME / KEPT, question, file, candidate.name, evaluation.cost or 1.0, inputs)
             why = why and f"not among the champions: {why}"
     else:
         why = f"its evaluation is not kept: {why}"
@@ -159,8 +159,8 @@ def _keep(candidate: _Candidate, answer: Answer, question: EvaluationTask, home:
     return evaluation
 
 
-def _evaluated(due: Sequence[_Candidate], question: EvaluationTask, jobs: int, kept: Path) -> list[Answer]:
-    earlier = champions(kept, question) if question.asks("games") else ()
+def _evaluated(due: Sequence[_Candidate], question: EvaluationTask, jobs: int) -> list[Answer]:
+    earlier = champions(HOME / KEPT, question) if question.asks("games") else ()
 
     def evaluate(candidate: _Candidate) -> Answer:
         worker = _workers.take(question) or Worker(question)
@@ -235,11 +235,11 @@ def _key(file: Path, name: str, question: EvaluationTask) -> str:
     return sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
-def _kept(candidate: _Candidate, home: Path) -> Evaluation | None:
+def _kept(candidate: _Candidate) -> Evaluation | None:
     """Return the answer that was kept for the data as it is now, without its processor time; None if there is none."""
     # raises DamagedFileError: a kept answer was damaged or edited.
     remedy = "delete the file, and the candidate is evaluated again"
-    for answer in reversed(read_lines(candidate.record(home), _ANSWER.validate_python, remedy)):
+    for answer in reversed(read_lines(candidate.record, _ANSWER.validate_python, remedy)):
         if not changed_input(answer.inputs, candidate.file.parent):
             return replace(answer.evaluation, seconds=0.0)
     return None

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,9 @@ from ..statistics.proportions import Interval
 from . import spsa_tuning, tuning_games
 from .parameter_space import Space
 from .spsa_tuning import Tuning
-from .tuning_games import BatchResult, Sampler, SpsaPlan, Study, TuningProgress, TuningTask, with_values
+from .tuning_games import BatchResult, Sampler, ShowTuning, SpsaPlan, Study, TuningProgress, TuningTask, with_values
 
-ROUNDS = 16
+ROUNDS, VECTORS = 16, 8
 FINALISTS = 8
 _FINALS = 0.25
 """Share of all games that are played in the finals."""
@@ -61,11 +61,11 @@ class Sampling:
         return {parameter.name: parameter.after for parameter in self.parameters if parameter.after != parameter.before}
 
 
-def sampling_plan(games: int, seed: int, vectors: int = 8) -> SpsaPlan:
+def sampling_plan(games: int, seed: int) -> SpsaPlan:
     """Return a plan of about this many games, a quarter of them for the finals; few games make fewer rounds."""
     asked = (1 - _FINALS) * games
-    rounds = max(1, min(ROUNDS, int(asked // (2 * vectors * 8))))
-    return SpsaPlan(rounds, vectors, max(1, round(asked / (2 * rounds * vectors))), seed)
+    rounds = max(1, min(ROUNDS, int(asked // (2 * VECTORS * 8))))
+    return SpsaPlan(rounds, VECTORS, max(1, round(asked / (2 * rounds * VECTORS))), seed)
 
 
 def check_optuna() -> str:
@@ -104,12 +104,7 @@ def run_tuning(task: TuningTask, out: Path | None, **settings: Any) -> Tuning | 
 
 
 def sample(
-    question: TuningTask,
-    out: Path | None = None,
-    *,
-    jobs: int = 1,
-    cluster: str | None = None,
-    show: Callable[[TuningProgress], None] = lambda progress: None,
+    question: TuningTask, out: Path | None = None, *, show: ShowTuning = lambda progress: None, **where: Any
 ) -> Sampling:
     """Play the vectors that Optuna suggests, or the missing ones, and finals between the best.
 
@@ -117,8 +112,8 @@ def sample(
 
     Args:
         out: file of the journal.
-        jobs, cluster: see `parallel_mapper`.
         show: called after each round, with the vector that has won most so far.
+        where: `jobs` and `cluster`, see `parallel_mapper`.
 
     Raises:
         ValueError: there is nothing to tune, `out` has other settings, or Optuna is not installed.
@@ -129,7 +124,8 @@ def sample(
         range_text = [[space.parameters[at].name, space.parameters[at].range_text] for at in space.free]
         return {"what": "sampling", "sampler": f"optuna {version}", "parameters": range_text}
 
-    with tuning_games.opened_study(question, out, jobs, cluster, described, with_choices=True) as study:
+    question = replace(question, sampler="optuna")
+    with tuning_games.opened_study(question, out, described, **where) as study:
         tried = _asked_for(study, show)
         start = _start(study)
         chosen = sorted(
@@ -156,7 +152,7 @@ def _meet(
     )
 
 
-def _asked_for(study: Study, show: Callable[[TuningProgress], None]) -> dict[Point, tuple[int, int]]:
+def _asked_for(study: Study, show: ShowTuning) -> dict[Point, tuple[int, int]]:
     """Every vector tried, with the games that it won and played; the values as they are come first."""
     import optuna
 

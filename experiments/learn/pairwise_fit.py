@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +34,7 @@ from ..statistics.step_down import holm
 from ..suite.agent_answers import ask
 from ..suite.screening import Screening, screen
 from ..suite.suite_file import Suite
-from .parameter_space import Space, Vector, end_of, space_of
+from .parameter_space import Heuristic, Space, Vector, end_of, space_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -106,14 +105,7 @@ class Fit:
         return {parameter.name: parameter.after for parameter in self.parameters}
 
 
-def fit(
-    heuristic: Callable[[Any, Any], float],
-    suite: Suite,
-    held_out: Suite,
-    at: Limit,
-    only: Sequence[str] = (),
-    seed: int = 1,
-) -> Fit:
+def fit(heuristic: Heuristic, suite: Suite, held_out: Suite, at: Limit, only: Sequence[str] = (), seed: int = 1) -> Fit:
     """Fit a heuristic's parameters to the telling positions of a suite.
 
     Args:
@@ -404,9 +396,7 @@ def _profile(
     return losses
 
 
-def screened(
-    heuristic: Callable[[Any, Any], float], values: Mapping[str, float], held_out: Suite, limit: Limit
-) -> Screening:
+def screened(heuristic: Heuristic, values: Mapping[str, float], held_out: Suite, limit: Limit) -> Screening:
     """The heuristic under new values beside itself as it is, in a suite's positions."""
     before, after = (
         ask(SearchAgent(name, "alphabeta", function, name, limit), held_out.positions)
@@ -473,56 +463,35 @@ class Comparisons:
         return float((np.bincount(indices, is_best & keeps) / np.bincount(indices, is_best)).mean())
 
 
-def compare_moves(
-    suite: Suite, at: Limit, heuristic: CompiledHeuristic, parameters: Floats, most: int | None = None
-) -> Comparisons:
+def compare_moves(suite: Suite, at: Limit, heuristic: CompiledHeuristic, parameters: Floats) -> Comparisons:
     """The pairs of a suite's telling positions.
 
     Args:
         at: depth 1 looks at the positions after the moves; a deeper or another limit at what a search of that size
             expects, by the heuristic under these parameters. Nodes are those of a whole decision.
-        most: only so many positions, the first.
 
     Raises:
         ArithmeticError: the heuristic raises an exception in a search.
     """
-    rows = np.flatnonzero(suite.is_telling)[:most]
-    chosen = suite.take(rows)
+    chosen = suite.telling
     moves = [chosen.positions[int(row)] for row in range(len(chosen))]
     after = [(*moves[row], int(cell)) for row, cell in zip(chosen.position_of, chosen.legal, strict=True)]
     children = Positions.of(after, suite.size)
     is_open = ~is_over(children)
     if at.depth != 1:
-        counts = np.diff(chosen.starts)[chosen.position_of]
+        rows = np.flatnonzero(is_open)
+        counts = np.diff(chosen.starts)[chosen.position_of[rows]]
         nodes = None if at.nodes is None else np.maximum(1, at.nodes // counts)
-        after, unproven = _expected(after, children, is_open, heuristic, parameters, at, nodes)
-        is_open &= unproven
+        depth = None if at.depth is None else at.depth - 1
+        lines = expected_lines(heuristic, children.take(rows), parameters, depth, nodes)
+        is_open[rows] = np.isfinite(lines.scores)
+        for index, row in enumerate(rows):
+            after[row] = (*after[row], *lines.cells[index, : lines.plies[index]].tolist())
     players = chosen.positions.plies[chosen.position_of] % 2
     seen = np.flatnonzero(is_open)
     leaves = EvaluationBatch.of(Positions.of([after[move] for move in seen], suite.size), players[seen])
     orbits = np.unique(chosen.orbit, return_inverse=True)[1]
     return _paired(leaves, chosen.keeps[seen], chosen.position_of[seen], orbits)
-
-
-def _expected(
-    after: list[tuple[int, ...]],
-    children: Positions,
-    is_open: NDArray[np.bool_],
-    heuristic: CompiledHeuristic,
-    parameters: Floats,
-    at: Limit,
-    nodes: Ints | None,
-) -> tuple[list[tuple[int, ...]], NDArray[np.bool_]]:
-    """The positions that a search expects after each move, and whether their results are open."""
-    rows = np.flatnonzero(is_open)
-    depth = None if at.depth is None else at.depth - 1
-    lines = expected_lines(heuristic, children.take(rows), parameters, depth, None if nodes is None else nodes[rows])
-    unproven = np.zeros(len(after), bool)
-    unproven[rows] = np.isfinite(lines.scores)
-    extended = list(after)
-    for index, row in enumerate(rows):
-        extended[row] = (*after[row], *lines.cells[index, : lines.plies[index]].tolist())
-    return extended, unproven
 
 
 def _paired(leaves: EvaluationBatch, keeps: NDArray[np.bool_], decision: Ints, orbits: Ints) -> Comparisons:

@@ -29,6 +29,7 @@ from knights_isolation.isolation.usercode.parsing import parse
 from ..roster.spec import number_text
 
 Vector = NDArray[np.float64]
+Heuristic = Callable[[Any, Any], float]
 _DIGITS = 4
 SAMPLE = 60
 """Number of positions in which the scale of a parameter is found."""
@@ -101,9 +102,7 @@ class Space:
         return min(max(text, parameter.low), parameter.high)
 
 
-def space_of(
-    heuristic: Callable[[Any, Any], float], wanted: Sequence[str] = (), *, with_choices: bool = False
-) -> Space:
+def space_of(heuristic: Heuristic, wanted: Sequence[str] = (), *, with_choices: bool = False) -> Space:
     """The parameters of a heuristic, or those of them that are named; choices only if they can be looked through.
 
     Raises:
@@ -145,7 +144,7 @@ def space_of(
     return Space(parameters, free)
 
 
-def _scaled(parameter: Parameter, heuristic: Callable[[Any, Any], float]) -> Parameter:
+def _scaled(parameter: Parameter, heuristic: Heuristic) -> Parameter:
     """Return a parameter that starts at 0 without a range with one that suits its term: at its ends, the term varies
     between positions twice as much as the rest of the value does. Where that cannot be told, the range stays.
     """
@@ -160,7 +159,7 @@ def _scaled(parameter: Parameter, heuristic: Callable[[Any, Any], float]) -> Par
     return replace(parameter, low=-most, high=most)
 
 
-def _sampled_values(heuristic: Callable[[Any, Any], float]) -> Vector | None:
+def _sampled_values(heuristic: Heuristic) -> Vector | None:
     """Return float64[n], the values in positions of whole games; None if one is no finite number."""
     try:
         values = [float(heuristic(board.copy(), board.active_player)) for board in sample_positions((7, 7), SAMPLE)]
@@ -180,12 +179,7 @@ def options_text(values: dict[str, float]) -> str:
 
 
 def check_parameters(
-    heuristic: Callable[[Any, Any], float],
-    wanted: Sequence[str],
-    target: str,
-    *,
-    is_patched: bool,
-    with_choices: bool = False,
+    heuristic: Heuristic, wanted: Sequence[str], target: str, *, is_patched: bool, with_choices: bool = False
 ) -> None:
     """Check that `space_of` finds parameters; warn of the categorical ones that keep their defaults.
 

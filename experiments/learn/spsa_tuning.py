@@ -17,7 +17,7 @@ less, or more, than two independent ones: standard errors are stretched by the d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ from ..statistics.run_results import load_findings
 from ..statistics.step_down import holm
 from . import tuning_games
 from .parameter_space import Space, Vector, end_of
-from .tuning_games import Batch, BatchResult, Floats, SpsaPlan, Study, TuningProgress, TuningTask, with_values
+from .tuning_games import Batch, BatchResult, Floats, ShowTuning, SpsaPlan, Study, TuningProgress, TuningTask
 
 _DECAY = 0.602
 GAMMA = 0.101
@@ -126,12 +126,7 @@ class Tuning:
 
 
 def tune(
-    question: TuningTask,
-    out: Path | None = None,
-    *,
-    jobs: int = 1,
-    cluster: str | None = None,
-    show: Callable[[TuningProgress], None] = lambda progress: None,
+    question: TuningTask, out: Path | None = None, *, show: ShowTuning = lambda progress: None, **where: Any
 ) -> Tuning:
     """Play the tuning, or its missing batches, and return the best values.
 
@@ -139,14 +134,14 @@ def tune(
 
     Args:
         out: file of the journal.
-        jobs, cluster: see `parallel_mapper`.
         show: called after each round.
+        where: `jobs` and `cluster`, see `parallel_mapper`.
 
     Raises:
         ValueError: there is nothing to tune, or `out` has other settings.
     """
     plan = question.plan
-    with tuning_games.opened_study(question, out, jobs, cluster, _described) as study:
+    with tuning_games.opened_study(question, out, _described, **where) as study:
         space = study.space
         path = [_scaled(space, space.start)]
         contests: list[_Contest] = []
@@ -199,7 +194,8 @@ def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[
     due: list[Batch] = []
     for index, points in enumerate(zip(uppers, lowers, strict=True)):
         contest = (round_ - 1) * len(uppers) + index
-        upper, lower = (str(with_values(question.spec, space.values(_unscaled(space, end)))) for end in points)
+        values = [space.values(_unscaled(space, end)) for end in points]
+        upper, lower = (str(tuning_games.with_values(question.spec, each)) for each in values)
         other = str(question.opponent)
         meetings = [(upper, lower)] if question.opponent is None else [(upper, other), (lower, other)]
         due += [study.pool.batch(2 * contest + n, *pair, contest * count, count) for n, pair in enumerate(meetings)]
@@ -248,7 +244,7 @@ def _finals(study: Study, values: dict[str, float]) -> Interval:
     if not values:
         return tuning_games.promise(np.zeros(1, np.int64), np.zeros(1, np.int64), against_itself)
     first, count = plan.games // 2, max(1, min(len(pool), round(FINALS * plan.games / 2)))
-    new, old = str(with_values(question.spec, values)), str(question.spec)
+    new, old = str(tuning_games.with_values(question.spec, values)), str(question.spec)
     meetings = [(new, old)] if against_itself else [(agent, str(question.opponent)) for agent in (new, old)]
     key = 2 * plan.rounds * plan.directions
     due = [pool.batch(key + n, *meeting, first, count) for n, meeting in enumerate(meetings)]
@@ -311,7 +307,7 @@ def judge(
         KeyboardInterrupt: the run was interrupted; calling this again with the same arguments resumes it.
     """
     old, opponent = question.spec, question.opponent
-    new = replace(with_values(old, values), name=f"{old.name}_tuned")
+    new = replace(tuning_games.with_values(old, values), name=f"{old.name}_tuned")
     keys: dict[str, Any] = {
         "format": "gauntlet" if opponent else "head-to-head", "contenders": (str(new),), "baseline": str(old),
         "board": question.size, "openings": f"random:{question.plies},screen", "pairs": pairs,

@@ -150,12 +150,13 @@ def with_values(spec: Spec, values: Mapping[str, float]) -> Spec:
     return replace(spec, parameters=tuple(sorted((dict(spec.parameters) | dict(values)).items())))
 
 
+ShowTuning = Callable[["TuningProgress"], None]
 PlayBatches = Callable[[Sequence[Batch]], Iterator[BatchResult]]
 """What becomes of batches, in no order."""
 
 
 @contextmanager
-def playing(size: str, jobs: int, cluster: str | None) -> Iterator[PlayBatches]:
+def playing(size: str, jobs: int = 1, cluster: str | None = None) -> Iterator[PlayBatches]:
     """Return a function that plays batches on boards of one size; see `parallel_mapper.spreading`."""
     with parallel_mapper(jobs, cluster) as spread:
 
@@ -309,20 +310,13 @@ class Study:
 
 @contextmanager
 def opened_study(
-    question: TuningTask,
-    out: Path | None,
-    jobs: int,
-    cluster: str | None,
-    described: Callable[[Space], Mapping[str, object]],
-    *,
-    with_choices: bool = False,
+    question: TuningTask, out: Path | None, described: Callable[[Space], Mapping[str, object]], **where: Any
 ) -> Iterator[Study]:
-    """Start a tuning, or resume it where its journal ends.
+    """Start a tuning, or resume it where its journal ends; Optuna tunes categorical parameters as well.
 
     Args:
-        question, out, jobs, cluster: see `tune`.
+        question, out, where: see `tune`.
         described: returns further settings that determine the games.
-        with_choices: whether to tune categorical parameters as well.
 
     Raises:
         ValueError: there is nothing to tune, or `out` has other settings.
@@ -333,18 +327,12 @@ def opened_study(
     if len(set(settings)) < len(settings):
         raise ValueError(f"--opponent: {specs[1].name} is the agent itself, which it meets without the option")
     assert agents[0].heuristic is not None
-    space = space_of(agents[0].heuristic, question.wanted, with_choices=with_choices)
+    space = space_of(agents[0].heuristic, question.wanted, with_choices=question.sampler == "optuna")
     pool = pool_of(question.size, question.plies, question.openings, question.plan.seed)
-    facts = {
-        **described(space),
-        "agents": settings,
-        "size": question.size,
-        "openings": [question.plies, len(pool)],
-        "plan": asdict(question.plan),
-    }
-    journal = Journal(out, facts)
-    with playing(question.size, jobs, cluster) as play:
-        yield Study(question, space, pool, journal, play)
+    openings, plan = [question.plies, len(pool)], asdict(question.plan)
+    facts = {**described(space), "agents": settings, "size": question.size, "openings": openings, "plan": plan}
+    with playing(question.size, **where) as play:
+        yield Study(question, space, pool, Journal(out, facts), play)
 
 
 def promise(leads: Ints, orbits: Ints, against_itself: bool) -> Interval:

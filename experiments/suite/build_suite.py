@@ -137,6 +137,7 @@ def _legal(moves: Sequence[int], size: str) -> list[int]:
     return list(cells_of(knight_masks(rows, columns)[moves[-2]] & blank))
 
 
+Show = Callable[[int, int], None]
 GAMES = 8
 """Games of each source from each orbit of openings."""
 BAND = 2
@@ -185,12 +186,7 @@ def recipe_of(
 
 
 def build_suite(
-    recipe: Recipe,
-    path: Path,
-    *,
-    jobs: int = 1,
-    cluster: str | None = None,
-    show: Callable[[int, int], None] = lambda done, orbits: None,
+    recipe: Recipe, path: Path, *, jobs: int = 1, cluster: str | None = None, show: Show = lambda done, orbits: None
 ) -> pa.Table:
     """Build the suite of a recipe, or the missing part of it in the file, and return it as a table.
 

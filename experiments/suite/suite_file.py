@@ -108,6 +108,11 @@ class Suite:
         won: NDArray[np.bool_] = np.add.reduceat(self.keeps, self.starts[:-1]) > 0 if len(self) else np.zeros(0, bool)
         return won
 
+    @property
+    def telling(self) -> Suite:
+        """Its telling positions."""
+        return self.take(np.flatnonzero(self.is_telling))
+
     @cached_property
     def position_of(self) -> NDArray[np.int64]:
         """int64[m]: the position of each legal move."""

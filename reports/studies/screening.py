@@ -57,13 +57,7 @@ def screen_result(
     screening, size, (only, *others) = found.screening, found.screening.suite.size, found.others
     times = {name: cost.times for name, cost in found.costs.items()}
     note_screening("screen", [screening], [other.spec for other in found.others], found.part, times)
-    notes = []
-    if found.is_at_equal_cost:
-        limits = ", ".join(f"{asked.name} {parse_spec(asked.spec).limit}" for asked in (found.own, *found.others))
-        notes = [f"At equal cost by CPU time per node, measured now: {limits}."]
-    known = suites.known_agreements(screening.suite.name)
-    sections = [verdict_section(screening, known, found.failing, notes), _halves(found)]
-    shown = ""
+    sections, shown = [verdict_section(screening, found), _halves(found)], ""
     if not others:
         mistakes = found.mistakes[only.name]
         sections += [_parts_section(found), mistakes_section(only.name, mistakes, size)]
@@ -81,19 +75,19 @@ def build_result(path: Path, recipe: Recipe, **where: Any) -> Path:
     return path
 
 
-def verdict_section(
-    screening: Screening,
-    history: Sequence[suites.Agreement] = (),
-    failing: Mapping[str, tuple[str, Board]] | None = None,
-    notes: Sequence[str] = (),
-) -> Section:
-    """Return the verdicts, the best contender first; for `failing` see `agent_answers.failing_positions`."""
+def verdict_section(screening: Screening, found: Screened | None = None) -> Section:
+    """Return the verdicts, the best contender first; of a screening by itself also its limits, failures and history."""
     ranked, base = _ranked(screening), screening.baseline
-    failures = _failures([base, *(score for score, _ in ranked)], screening.suite.size, failing or {})
-    known = [sentence] if (sentence := _history_sentence(history)) else []
+    scores, known = [base, *(score for score, _ in ranked)], []
+    notes = _failures(scores, screening.suite.size, found.failing if found else {})
+    if found and found.is_at_equal_cost:
+        limits = ", ".join(f"{asked.name} {parse_spec(asked.spec).limit}" for asked in (found.own, *found.others))
+        notes.insert(0, f"At equal cost by CPU time per node, measured now: {limits}.")
+    if found and (history := suites.known_agreements(screening.suite.name)):
+        known = [_history_sentence(history)]
     rows = *(_row(score, against) for score, against in ranked), _row(base, None)
     title = " ".join([*_mostly_failed(screening), headline(screening)])
-    return Section("screen", title, rows, (*notes, *failures, *_NOTES, _described(screening), *known))
+    return Section("screen", title, rows, (*notes, *_NOTES, _described(screening), *known))
 
 
 def _ranked(screening: Screening) -> list[tuple[Score, SuiteComparison]]:
@@ -211,8 +205,6 @@ def _described(screening: Screening) -> str:
 
 
 def _history_sentence(history: Sequence[suites.Agreement]) -> str:
-    if not history:
-        return ""
     correlations = ", ".join(
         f"{agreement.both:.2f} at {agreement.limit} (wins kept alone: {agreement.kept:.2f})" for agreement in history
     )

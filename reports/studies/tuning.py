@@ -294,12 +294,12 @@ def watching() -> Iterator[Callable[[TuningProgress], None]]:
         yield lambda progress: live.update(path_table(progress))
 
 
-def path_table(progress: TuningProgress, width: int = 40) -> Table:
+def path_table(progress: TuningProgress) -> Table:
     """Return one row per parameter: its first value, its current value, and its path."""
     table = Table("parameter", "began", "now", "path", title=f"round {progress.done} of {progress.rounds}")
     for name, values in zip(progress.names, progress.path.T, strict=True):
         low, high = min(values), max(values)
-        sampled = values[:: max(1, len(values) // width)]
+        sampled = values[:: max(1, len(values) // 40)]
         bars = "".join(_BARS[int((value - low) / (high - low or 1) * (len(_BARS) - 1))] for value in sampled)
         table.add_row(name, short(values[0]), short(values[-1]), bars)
     return table
