@@ -21,7 +21,7 @@ from knights_isolation.experiments import bench, play_tournament
 from knights_isolation.experiments.analysis import quick_trial
 from knights_isolation.experiments.exchange.game_files import save_game
 from knights_isolation.experiments.league import entries, league_run
-from knights_isolation.experiments.league.submission_checks import Check
+from knights_isolation.experiments.league.entries import Check
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.play import parallel_map
 from knights_isolation.experiments.play.cluster import daemons

@@ -19,9 +19,8 @@ from test_board_server import distance
 from test_watch import watching
 
 from knights_isolation.experiments.exchange.game_files import append_game, exported
-from knights_isolation.experiments.league.entries import Entry, LeagueEntries
+from knights_isolation.experiments.league.entries import Check, Entry, LeagueEntries
 from knights_isolation.experiments.league.league_results import PlayerForfeits, read_results
-from knights_isolation.experiments.league.submission_checks import Check
 from knights_isolation.experiments.league.submissions import Skipped, Submission
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.play.runner import play_tournament

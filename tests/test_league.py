@@ -16,11 +16,10 @@ from click.testing import CliRunner
 from submissions import HONEST, league, submit
 
 from cli import main
-from knights_isolation.experiments.league import submission_checks
-from knights_isolation.experiments.league.entries import Entry, LeagueEntries, newest_of, read_book
+from knights_isolation.experiments.league import entries
+from knights_isolation.experiments.league.entries import Check, Entry, LeagueEntries, check_one, newest_of, read_book
 from knights_isolation.experiments.league.league_results import PlayerForfeits, read_results
-from knights_isolation.experiments.league.league_run import league_config, league_keys
-from knights_isolation.experiments.league.submission_checks import Check, check_one
+from knights_isolation.experiments.league.league_run import USUAL, league_config
 from knights_isolation.experiments.league.submissions import Submission, find_submissions
 from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.roster import complete, parse_agent, parse_spec
@@ -353,7 +352,7 @@ def test_modules_named_like_ours_are_a_players_own_and_nobody_elses(tmp_path: Pa
 def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (subprocess_player, submission_checks):
+    for module in (subprocess_player, entries):
         monkeypatch.setattr(module, "IMPORT_SECONDS", 3.0)
     hanging = submit(tmp_path, "hanging", "import time\ntime.sleep(600)\n" + HONEST.format(prefers="0"))
     failing = submit(tmp_path, "failing", HONEST.format(prefers="0") + "import nowhere\n")
@@ -398,7 +397,7 @@ def test_submissions_may_be_called_as_anybody(tmp_path: Path) -> None:
         Entry(Submission(name, tmp_path / name / "game_agent.py", "CustomPlayer", "second"), "", Check(""))
         for name in names
     )
-    contenders = league_config(LeagueEntries(entries, ()), "classic", league_keys({})).contenders
+    contenders = league_config(LeagueEntries(entries, ()), "classic", USUAL).contenders
     called = [complete(parse_spec(text)).name for text in contenders]
     assert len(set(called)) == len(called) == 10
     assert {"Classic_Random", "Classic_AB_Null", *names} <= set(called)

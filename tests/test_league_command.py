@@ -13,10 +13,17 @@ from submissions import HONEST, THIRD, league, submit
 
 import knights_isolation as ki
 from cli import main
-from knights_isolation.experiments.league.entries import Entry, LeagueEntries, is_unchanged, keep, played_in, read_book
+from knights_isolation.experiments.league.entries import (
+    Check,
+    Entry,
+    LeagueEntries,
+    is_unchanged,
+    keep,
+    played_in,
+    read_book,
+)
 from knights_isolation.experiments.league.league_results import read_results
 from knights_isolation.experiments.league.league_run import choose_board, fit_for
-from knights_isolation.experiments.league.submission_checks import Check
 from knights_isolation.experiments.league.submissions import Submission
 from knights_isolation.experiments.record.log import games_folder, read_games, remove_games
 from knights_isolation.experiments.record.run_directory import reopen

@@ -11,7 +11,7 @@ import pytest
 from submissions import HONEST, THIRD, submit
 
 from knights_isolation.experiments.league import submissions
-from knights_isolation.experiments.league.submission_checks import code_hash_without_layout
+from knights_isolation.experiments.league.entries import code_hash_without_layout
 from knights_isolation.experiments.league.submissions import ArchiveError, find_submissions, unpack
 from knights_isolation.isolation.compiling import code_cache
 

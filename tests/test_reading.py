@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from submissions import HONEST, league, submit
 
-from knights_isolation.experiments.league.submission_checks import source_remarks
+from knights_isolation.experiments.league.entries import source_remarks
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.players.agents import ForfeitError

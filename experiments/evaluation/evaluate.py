@@ -47,7 +47,7 @@ from knights_isolation.isolation.suggestions import file_meant
 from knights_isolation.isolation.usercode.inputs import all_inputs, changed_input, digest_of_inputs, unseen_by_inputs
 from knights_isolation.isolation.usercode.parsing import parse
 
-from ..league.submission_checks import code_hash_without_layout
+from ..league.entries import code_hash_without_layout
 from ..record.checked_lines import append_lines, read_lines
 from ..record.log import versions
 from ..record.log_validation import KEPT

@@ -151,9 +151,13 @@ class League:
     def _begun(self) -> tuple[LeagueEntries, Config]:
         """Return the class and the configuration of a new league."""
         _refuse_league(self.submissions, self.out)
-        keys = {**self.given, "jobs": self.jobs, "out": self.out}
+        keys = {**USUAL, **self.given, "jobs": self.jobs, "out": self.out}
         schedule = keys.pop("schedule", "round-robin")
-        keys = league_keys(keys)
+        if parse_limit(keys["limit"]).is_reproducible:
+            raise ValueError(f"--limit: players from files need a time limit, ms or cpu_ms, not {keys['limit']}")
+        if not keys["hard_cap"] > 0:
+            raise ValueError("--hard-cap must be above 0 seconds: a league stops players that do not answer")
+        run_directory.new_directory(load_config(None, keys))
         book, board = self._players()
         config = league_config(book, schedule, {**keys, "board": board.size})
         _say(board.sentence)
@@ -237,36 +241,17 @@ def fit_for(book: LeagueEntries, size: str) -> LeagueEntries:
     return book.without([Skipped(name, why) for name in third]) if why else book
 
 
-def league_keys(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration of a league without its players, from the given and the default values.
-
-    Raises:
-        ValueError: a value is invalid, or the run's path already contains something else.
-    """
-    keys = {**USUAL, **{key: value for key, value in given.items() if value is not None}}
-    if parse_limit(keys["limit"]).is_reproducible:
-        raise ValueError(f"--limit: players from files need a time limit, ms or cpu_ms, not {keys['limit']}")
-    if not keys["hard_cap"] > 0:
-        raise ValueError("--hard-cap must be above 0 seconds: a league stops players that do not answer")
-    run_directory.new_directory(load_config(None, keys))
-    return keys
-
-
 def league_config(book: LeagueEntries, schedule: LeagueSchedule, keys: Mapping[str, Any]) -> Config:
     """Configure the tournament of a class as a round-robin; with `classic`, including the seven classic opponents.
+
+    These have names that none of the players has.
 
     Raises:
         TooFewPlayersError: fewer than two would play.
     """
-    players = [entry.player for entry in book.entries]
-    others = _classic_beside({player.name for player in players}) if schedule == "classic" else []
+    players = {entry.player.name: entry.player.spec for entry in book.entries}
+    usual = [(spec, complete(parse_spec(spec)).name) for spec in CLASSIC_OPPONENTS if schedule == "classic"]
+    others = [f"Classic_{name}={spec}" if name in players else spec for spec, name in usual]
     if not players or len(players) + len(others) < 2:
         raise TooFewPlayersError(f"a league needs two players; only {len(players)} of the submissions can play")
-    contenders = (*(player.spec for player in players), *others)
-    return load_config(None, {**keys, "format": "round-robin", "contenders": contenders})
-
-
-def _classic_beside(names: set[str]) -> list[str]:
-    """Return the seven classic opponents as specs, with names that none of the players has."""
-    usual = [(spec, complete(parse_spec(spec)).name) for spec in CLASSIC_OPPONENTS]
-    return [f"Classic_{name}={spec}" if name in names else spec for spec, name in usual]
+    return load_config(None, {**keys, "format": "round-robin", "contenders": (*players.values(), *others)})

@@ -17,7 +17,8 @@ from io import BytesIO
 from itertools import chain, count
 from pathlib import Path
 from secrets import token_hex
-from zipfile import ZipFile, ZipInfo
+from typing import IO
+from zipfile import ZipFile
 
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.atomic_write import write_text
@@ -40,8 +41,8 @@ _ASK = "ask for another archive"
 _TRY_BY_HAND = f"unpack it by hand, or {_ASK}"
 _MARK = "archive.sha256"
 
-_Member = tuple[str, int, Callable[[], bytes]]
-"""A file in an archive: its path, its size, and the function that reads it."""
+_Member = tuple[str, int, Callable[[], IO[bytes] | None]]
+"""A file in an archive: its path, its size, and the function that opens it."""
 
 
 class ArchiveError(ValueError):
@@ -116,7 +117,7 @@ def _content(archive: Path) -> bytes:
 
 def _extract(members: Iterator[_Member], folder: Path) -> None:
     total = 0
-    for number, (name, size, read) in enumerate(members, start=1):
+    for number, (name, size, opened) in enumerate(members, start=1):
         path = folder.joinpath(*_parts(name))
         total += size
         if number > MOST_MEMBERS:
@@ -125,8 +126,8 @@ def _extract(members: Iterator[_Member], folder: Path) -> None:
             raise ArchiveError(f"holds more than {LARGEST_CONTENT:,} bytes: {_ASK}")
         if not name.endswith("/"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("xb") as file:
-                file.write(read())
+            with path.open("xb") as file, opened() or BytesIO() as content:
+                file.write(content.read(size))  # not more than announced, whatever its data expands to
 
 
 def _parts(name: str) -> tuple[str, ...]:
@@ -148,13 +149,7 @@ def _zip_members(data: bytes) -> Iterator[_Member]:
                 raise _special(info.filename)
             if info.flag_bits & 1:
                 raise ArchiveError(f"is encrypted: {_TRY_BY_HAND}")
-            yield info.filename, info.file_size, partial(_read_zipped, archive, info)
-
-
-def _read_zipped(archive: ZipFile, info: ZipInfo) -> bytes:
-    """Read a file of an archive, up to the size in its table of contents, whatever its data expands to."""
-    with archive.open(info) as file:
-        return file.read(info.file_size)
+            yield info.filename, info.file_size, partial(archive.open, info)
 
 
 def _tar_members(data: bytes) -> Iterator[_Member]:
@@ -162,12 +157,7 @@ def _tar_members(data: bytes) -> Iterator[_Member]:
         for member in archive:
             if not (member.isreg() or member.isdir()):
                 raise _special(member.name)
-            yield member.name + "/" * member.isdir(), member.size, partial(_read_tarred, archive, member)
-
-
-def _read_tarred(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    file = archive.extractfile(member)
-    return file.read() if file else b""
+            yield member.name + "/" * member.isdir(), member.size, partial(archive.extractfile, member)
 
 
 def _special(name: str) -> ArchiveError:

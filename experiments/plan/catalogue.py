@@ -72,7 +72,13 @@ def _listings(
     listings: list[CatalogueEntry] = []
     show(0, len(functions))
     for name, meaning, function in functions:
-        listings.append(_listing(name, meaning, function))
+        try:
+            parameters = ", ".join(map(str, parameters_of(function)))
+        except ParameterError as error:
+            parameters = str(error)
+        others = [f"{name} is not a parameter: its default is {what}" for name, what in no_parameters(function).items()]
+        said = "; ".join(filter(None, [parameters, *others]))
+        listings.append(CatalogueEntry(name, meaning, said, compiles(function)))
         show(len(listings), len(functions))
     return listings
 
@@ -89,15 +95,6 @@ def _returns_numbers(function: Heuristic) -> bool:
     return False
 
 
-def _listing(name: str, meaning: str, function: Heuristic) -> CatalogueEntry:
-    try:
-        parameters = ", ".join(map(str, parameters_of(function)))
-    except ParameterError as error:
-        parameters = str(error)
-    others = [f"{name} is not a parameter: its default is {what}" for name, what in no_parameters(function).items()]
-    return CatalogueEntry(name, meaning, "; ".join(filter(None, [parameters, *others])), compiles(function))
-
-
 def interpreted_sentences(listings: Sequence[CatalogueEntry]) -> list[str]:
     """Return a sentence for each reason why heuristics do not compile, or run interpreted."""
     names: dict[str, list[str]] = {}
@@ -106,11 +103,8 @@ def interpreted_sentences(listings: Sequence[CatalogueEntry]) -> list[str]:
     sentences = []
     for compiles, alike in names.items():
         answer, _, reason = compiles.partition(": ")
-        verb = (
-            ("do" if alike[1:] else "does") + " not compile"
-            if answer == "no"
-            else f"run{'' if alike[1:] else 's'} interpreted"
-        )
+        does, runs = ("do", "run") if alike[1:] else ("does", "runs")
+        verb = f"{does} not compile" if answer == "no" else f"{runs} interpreted"
         sentences += [f"{', '.join(alike)} {verb}: {reason}"] if reason else []
     return sentences
 

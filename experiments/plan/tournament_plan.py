@@ -15,7 +15,7 @@ from knights_isolation.isolation.rules.geometry import parse_size
 
 from ..roster import Spec, make_agent, make_agents, parse_limit, parse_spec, settings_text
 from .agent_facts import AgentFacts, read_facts
-from .config import Config, Engine
+from .config import Config
 from .openings import OpeningSet, file_openings, placement_openings, random_openings
 from .schedule import Match, Schedule, SeedsBy
 
@@ -128,7 +128,10 @@ def make_entrants(config: Config) -> tuple[tuple[Entrant, ...], list[str]]:
     baseline = [_single_agent(config.baseline, "baseline", config)] if config.baseline else []
     contenders, notes = _group(config, "contender", baseline)
     opponents, more_notes = _group(config, "opponent", [])
-    control = [_control_of(baseline[0])] if config.control else []
+    control = []
+    if config.control:
+        spec = replace(baseline[0].spec, name=baseline[0].spec.name + CONTROL_SUFFIX)
+        control.append(Entrant(spec, make_agent(spec), ("control",), baseline[0].settings))
     return _merged([*baseline, *contenders, *control, *opponents]), list(dict.fromkeys(notes + more_notes))
 
 
@@ -214,11 +217,6 @@ def _entrants(text: str, role: Role, key: str, config: Config) -> tuple[list[Ent
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
     return [Entrant(spec, agent, (role,), settings_text(spec, agent)) for spec, agent in made], left_out
-
-
-def _control_of(baseline: Entrant) -> Entrant:
-    spec = replace(baseline.spec, name=baseline.spec.name + CONTROL_SUFFIX)
-    return Entrant(spec, make_agent(spec), ("control",), baseline.settings)
 
 
 def _check_distinct(key: str, entrants: Iterable[Entrant]) -> None:
@@ -368,27 +366,22 @@ def _resolved(config: Config, entrants: tuple[Entrant, ...], pairs: int) -> Conf
     def with_role(role: Role) -> tuple[str, ...]:
         return tuple(str(entrant.spec) for entrant in entrants if role in entrant.roles)
 
-    spec = config.opening_spec
+    spec, engines = config.opening_spec, config.engines
     path = {"openings": config.openings.replace(spec.path, str(expand_path(spec.path).absolute()))}
     changes: dict[str, Any] = {
         "contenders": with_role("contender"),
         "baseline": next(iter(with_role("baseline")), None),
         "opponents": with_role("opponent"),
         "pairs": pairs,
-        "engines": _in_their_places(config),
+        "engines": engines
+        and tuple(
+            engine.model_copy(update={"directory": str(expand_path(engine.directory or ".").absolute())})
+            for engine in engines
+        ),
         "cluster": None,  # where a run is played does not matter for its result
         **(path if spec.kind == "file" else {}),
     }
     return config.model_copy(update=changes)
-
-
-def _in_their_places(config: Config) -> tuple[Engine, ...] | None:
-    if not config.engines:
-        return None
-    return tuple(
-        engine.model_copy(update={"directory": str(expand_path(engine.directory or ".").absolute())})
-        for engine in config.engines
-    )
 
 
 WITHIN = 2.5

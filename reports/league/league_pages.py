@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from knights_isolation.experiments.league.entries import LeagueEntries
+from knights_isolation.experiments.league.entries import Check, LeagueEntries
 from knights_isolation.experiments.league.league_results import (
     Blunder,
     ClassGame,
@@ -19,7 +19,6 @@ from knights_isolation.experiments.league.league_results import (
     judge_league,
 )
 from knights_isolation.experiments.league.league_run import USUAL_BOARD, League
-from knights_isolation.experiments.league.submission_checks import Check
 from knights_isolation.experiments.league.submissions import Submission, check_folder
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.play.runner import RunOutcome
