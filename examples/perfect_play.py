@@ -36,8 +36,7 @@ from knights_isolation.experiments.statistics.game_pairs import standings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.exact.solved_tables import covered_sizes
 from knights_isolation.isolation.exact.solver import is_mirrored
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
-from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, cell_name, format_size, parse_size
 from knights_isolation.reports.charts.grids import refutation_maps
 from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
 from knights_isolation.reports.plots.draw_chart import draw_chart

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from knights_isolation import heuristics
 from knights_isolation.heuristics.composite import Composite
 from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.solver import SearchBudget, check_position, move_results, value
+from knights_isolation.isolation.exact.solver import SearchBudget, Winner, check_position, move_results, value
 from knights_isolation.isolation.games import batch_evaluation
 from knights_isolation.isolation.games.batch_moves import Positions, States, check_positions, choose_moves
 from knights_isolation.isolation.games.vector_games import AgentPolicy
@@ -22,15 +22,12 @@ from knights_isolation.isolation.players.agents import try_to_compile
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
+from knights_isolation.isolation.search import Heuristic as Heuristic
 from knights_isolation.isolation.search import is_compilable, search
 from knights_isolation.isolation.search.interpreted import appraise
 
 from .roster import AgentLike, parse_agent, parse_limit, spec_of
 
-if TYPE_CHECKING:
-    from knights_isolation.isolation.exact.solver import Winner
-
-Heuristic = Callable[[Any, Any], float]
 PositionsLike: TypeAlias = "Positions | States | Sequence[Board] | Sequence[Sequence[int]]"
 """Many positions of one board size: flat arrays, boards, or the cells played to reach each, both placements first."""
 

@@ -23,8 +23,7 @@ from knights_isolation.isolation.boards.drawing import format_value, standing, t
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.transcript import board_after
-from knights_isolation.isolation.rules.geometry import format_size
-from knights_isolation.isolation.rules.notation import cell_name, format_moves
+from knights_isolation.isolation.rules.geometry import cell_name, format_moves, format_size
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import COMMAND, tell

@@ -29,7 +29,7 @@ from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.checks.check_result import CheckResult
-from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.isolation.rules.geometry import cell_name
 from knights_isolation.reports.board.request_guard import cookie_of
 from knights_isolation.reports.board.request_models import Position, board_of
 from knights_isolation.reports.board.resources import Resources

@@ -11,7 +11,7 @@ from cli import main
 from knights_isolation.isolation import Board, Limit, perft, search
 from knights_isolation.isolation.boards.joust_notation import read_move, write_move, write_san
 from knights_isolation.isolation.engines.protocol import variants_text
-from knights_isolation.isolation.rules.notation import parse_square, square_name
+from knights_isolation.isolation.rules.geometry import parse_square, square_name
 
 
 @given(games(sizes=small_sizes))

@@ -20,7 +20,7 @@ from knights_isolation.isolation.boards.drawing import (
     to_svg,
     to_text,
 )
-from knights_isolation.isolation.rules.notation import cell_name, column_name, format_moves, parse_cell, parse_moves
+from knights_isolation.isolation.rules.geometry import cell_name, column_name, format_moves, parse_cell, parse_moves
 from knights_isolation.reports.pages.board_images import to_image, write_gif, write_png
 
 SVG = "{http://www.w3.org/2000/svg}"

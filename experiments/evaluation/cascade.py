@@ -32,9 +32,8 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import make_folder
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic, sources
 from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import format_moves, parse_size
 from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.isolation.usercode.inputs import NO_FILE, Inputs, changed_input, digest_of_inputs, state_of
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout

@@ -7,8 +7,19 @@ from functools import cached_property, lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
 
-from ..rules.geometry import Move, cells_of, check_size, format_size, full_mask, knight_mask, move_of, parse_size
-from ..rules.notation import FenPosition, parse_fen, write_fen
+from ..rules.geometry import (
+    FenPosition,
+    Move,
+    cells_of,
+    check_size,
+    format_size,
+    full_mask,
+    knight_mask,
+    move_of,
+    parse_fen,
+    parse_size,
+    write_fen,
+)
 from ..rules.outcome import Outcome, Reason
 
 if TYPE_CHECKING:
@@ -144,7 +155,7 @@ class Board:
 
     @classmethod
     def from_fen(cls, text: str, players: tuple[Any, Any] = (1, 2)) -> Self:
-        """Return the position described by a FEN (see `isolation.rules.notation`).
+        """Return the position described by a FEN (see `isolation.rules.geometry`).
 
         The history is known only if no cells but those of the knights have been visited.
 

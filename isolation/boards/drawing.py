@@ -6,14 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from math import hypot, isfinite, isnan
-from typing import TYPE_CHECKING
 
-from ..rules.geometry import cells_of, full_mask, move_of
-from ..rules.notation import column_name
-
-if TYPE_CHECKING:
-    from .board import Board
-
+from ..rules.geometry import cells_of, column_name, full_mask, move_of
+from .board import Board
 
 SIDE = 48
 """Side of a cell, in the picture's units; the knight is drawn on a grid of this size."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from ..rules.notation import parse_square, square_name
+from ..rules.geometry import parse_square, square_name
 from .board import Board
 
 Convention = Literal["plain", "joust"]

@@ -13,6 +13,7 @@ from ..loading.load_user_code import load_player
 from ..players.agents import is_lost
 from ..rules.geometry import format_size
 from ..rules.parameters import base_function
+from ..search import Heuristic
 from ..usercode.output_capture import prevent_exit
 from ..usercode.timeouts import cpu_timeout
 from ..usercode.user_exceptions import name_of, return_lines, safe_repr
@@ -20,7 +21,6 @@ from .check_result import LONGEST_CHECK, LONGEST_MOVE, RESIGNED, CheckResult, ex
 from .search_checks import compare_searches
 from .search_cost import random_openings
 
-Heuristic = Callable[[Any, Any], float]
 PositionValues = tuple[Board, tuple[float, float]]
 """A position, and a heuristic's values of it for both players."""
 SAMPLE = 300

@@ -7,15 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from queue import Empty
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..boards.board import Board
 from ..rules.geometry import Move
 from ..usercode.user_exceptions import return_lines, safe_repr
 from .third.state import from_state_cell, state_of
 from .third.timed_turn import take_turn
-
-if TYPE_CHECKING:
-    from ..boards.board import Board
 
 GameHistory = list[list[int]] | list[list[Move | None]]
 TimeLeft = Callable[[], float]

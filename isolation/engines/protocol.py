@@ -20,9 +20,8 @@ from typing import Literal
 
 from ..boards.joust_notation import Convention, read_move
 from ..editions.classic_board import Board
-from ..rules.geometry import parse_size
+from ..rules.geometry import column_name, parse_size
 from ..rules.limits import Limit
-from ..rules.notation import column_name
 from ..usercode.user_exceptions import to_one_line
 
 JOUST = "8/8/8/4n3/3N4/8/8/8 w - - 0 1"

@@ -10,8 +10,7 @@ from typing import Literal
 from ..boards.drawing import format_value, standing, to_text
 from ..editions.classic_board import Board
 from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
-from ..rules.geometry import parse_size
-from ..rules.notation import cell_name, parse_cell
+from ..rules.geometry import cell_name, parse_cell, parse_size
 from ..rules.outcome import Reason
 from ..rules.seeds import move_seed
 from ..search import SearchResult

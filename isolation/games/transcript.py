@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..editions.classic_board import Board
-from ..rules.geometry import Move
-from ..rules.notation import parse_moves, words
+from ..rules.geometry import Move, parse_moves, words
 
 
 def board_after(text: str, size: str = "7x7") -> Board:
-    """Return the position after a list of moves in the notation of `notation.parse_moves`.
+    """Return the position after a list of moves in the notation of `geometry.parse_moves`.
 
     >>> board_after("d3,a2").history
     (24, 14)

@@ -30,7 +30,16 @@ from ..rules.limits import Limit
 from ..rules.outcome import Reason
 from ..rules.parameters import base_function, parameter_values
 from ..sample_players import open_move_score
-from ..search import TREES, Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
+from ..search import (
+    TREES,
+    Heuristic,
+    Method,
+    SearchOptions,
+    SearchResult,
+    check_search,
+    is_compilable,
+    search_in_python,
+)
 from ..search.interpreted import greedy_interpreted, random_interpreted
 from ..usercode.parsing import reading
 from ..usercode.user_exceptions import LONGEST, LONGEST_LINE, format_exception, origin, to_one_line
@@ -41,7 +50,6 @@ if TYPE_CHECKING:
 
     from ..search.compiled import CompiledPlayer
 
-Heuristic = Callable[[Any, Any], float]
 LATE_MS = 20.0
 """Tolerance of time limits: searches stop within a millisecond, but the operating system may delay that."""
 RESIGNING_NODES = 20_000_000

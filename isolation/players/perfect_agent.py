@@ -10,8 +10,8 @@ from ..editions.classic_board import Board
 from ..exact.solver import MoveValue, SearchBudget, longest_resistance, move_results
 from ..rules.geometry import MOST_COMPILED_CELLS
 from ..rules.limits import Limit
-from ..search import SearchResult
-from .agents import Heuristic, SearchAgent, StatelessAgent, code_hash, in_time
+from ..search import Heuristic, SearchResult
+from .agents import SearchAgent, StatelessAgent, code_hash, in_time
 
 if TYPE_CHECKING:
     from ..search.compiled import CompiledPlayer

@@ -11,12 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..editions.classic_board import Board
 from ..editions.edition import THIRD
 from ..editions.third.state import unsupported_size_reason
 from ..loading.load_user_code import content_hash, load_player
-from ..players.agents import ForfeitError, OwnProcessAgent, SearchAgent, in_time
+from ..players.agents import Agent, ForfeitError, OwnProcessAgent, SearchAgent, in_time
 from ..players.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
 from ..rules.limits import Limit
 from ..rules.outcome import PROCESS_DIED, Reason
@@ -24,11 +25,6 @@ from ..search import SearchResult, is_well_formed
 from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
 from .child import AgentPicklingError, Failure, Setup, SetupError, one_line, recipe
 from .child_process import START_SECONDS, ChildProcess, Idle, Transport, TransportClosed, TransportTimeout, exchange
-
-if TYPE_CHECKING:
-    from ..editions.classic_board import Board
-    from ..players.agents import Agent
-    from ..rules.limits import Limit
 
 HANGS_AFTER = 60.0
 """Seconds beyond its time limit after which a move counts as a hang, if there is no hard cap."""

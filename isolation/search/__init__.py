@@ -5,15 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
+from ..editions.classic_board import Board
 from ..native.layout import CPU_CLOCK, NO_LIMIT, WALL_CLOCK
 from ..rules.geometry import MOST_COMPILED_CELLS
 from ..rules.limits import Limit
 
-if TYPE_CHECKING:
-    from ..editions.classic_board import Board
-    from .interpreted import Heuristic
+Heuristic = Callable[[Any, Any], float]
 
 Method = Literal["minimax", "alphabeta", "bestfirst", "mcts"]
 METHODS: tuple[Method, ...] = ("minimax", "alphabeta", "bestfirst", "mcts")
@@ -165,8 +164,6 @@ def check_search(heuristic: Heuristic | None, limit: Limit, method: Method, opti
 
 def is_compilable(board: Board) -> bool:
     """Return whether compiled code supports the position: an ordinary board, not too large, both players placed."""
-    from ..editions.classic_board import Board
-
     cells = board.width * board.height
     placed = None not in board.locations
     return (

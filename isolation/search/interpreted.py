@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..editions.classic_board import Board
 from ..native.layout import MOST_NODES
 from ..native.tree_policy import EXPLORATION, is_more_promising, is_safer, natural_log
 from ..rules.limits import Limit
@@ -21,12 +22,8 @@ from ..rules.parameters import base_function
 from ..rules.seeds import random_bits
 from ..usercode.timeouts import call_timeout
 from ..usercode.user_exceptions import name_of, return_lines, safe_repr
-from . import Method, SearchOptions, SearchResult
+from . import Heuristic, Method, SearchOptions, SearchResult
 
-if TYPE_CHECKING:
-    from ..editions.classic_board import Board
-
-Heuristic = Callable[[Any, Any], float]
 Line = tuple[int, ...]
 LARGEST = 1.7976931348623157e308
 AGREEING = 3
@@ -253,7 +250,7 @@ def random_interpreted(board: Board, seed: int) -> SearchResult:
     return SearchResult(move, math.nan, 0, 1, 0.0, (move,), False)
 
 
-Valuer = Callable[["Board"], float]
+Valuer = Callable[[Board], float]
 Preferred = Callable[[float, int, float, int], bool]
 
 

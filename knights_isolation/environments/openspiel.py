@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.rules.geometry import check_size, format_size
-from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.isolation.rules.geometry import cell_name, check_size, format_size
 
 try:
     pyspiel: Any = import_module("pyspiel")

@@ -27,7 +27,7 @@ from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
-from knights_isolation.isolation.rules.notation import format_moves
+from knights_isolation.isolation.rules.geometry import format_moves
 from knights_isolation.isolation.rules.parameters import ParameterError, parameters_of
 from knights_isolation.isolation.suggestions import command
 from knights_isolation.isolation.usercode.output_capture import TYPED, captured, tell

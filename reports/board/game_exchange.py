@@ -21,8 +21,14 @@ from knights_isolation.experiments.record.log import SCHEMA
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.pgn import PgnGame, parse_pgn
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
-from knights_isolation.isolation.rules.notation import format_moves, parse_moves, words
+from knights_isolation.isolation.rules.geometry import (
+    MOST_COMPILED_CELLS,
+    format_moves,
+    format_size,
+    parse_moves,
+    parse_size,
+    words,
+)
 from knights_isolation.isolation.rules.outcome import Reason
 
 from ..pages.board_images import write_gif, write_png

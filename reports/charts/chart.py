@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from knights_isolation.isolation.rules.notation import column_name
+from knights_isolation.isolation.rules.geometry import column_name
 
 Form = Literal["line", "band", "points", "steps"]
 COLOURS = 6

@@ -30,7 +30,7 @@ from knights_isolation.isolation import Limit, solve
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.loading.load_user_code import inputs_of, load_heuristic
-from knights_isolation.isolation.rules.notation import parse_moves
+from knights_isolation.isolation.rules.geometry import parse_moves
 
 from ..analysis.quick_trial import trial_lines
 from ..board.handlers import SOLVING_MS

@@ -29,8 +29,7 @@ from knights_isolation.experiments.record.run_directory import HOME, check_run, 
 from knights_isolation.experiments.roster import AgentLike, parse_agent, reference_of
 from knights_isolation.isolation.exact.solved_tables import covered_sizes
 from knights_isolation.isolation.files.temp_folders import temporary_folder
-from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.isolation.rules.geometry import cell_name, parse_size
 
 from ..answers import RunLike, run_path, run_paths
 from ..board.board_api import BoardApi

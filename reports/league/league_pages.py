@@ -26,8 +26,7 @@ from knights_isolation.isolation.boards.drawing import Annotations, to_svg
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.processes.subprocess_player import file_name
-from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.isolation.rules.geometry import cell_name, parse_size
 from knights_isolation.isolation.sample_players import NO_MOVE
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import tell

@@ -23,8 +23,7 @@ from knights_isolation.experiments.statistics.paired_differences import Comparis
 from knights_isolation.experiments.statistics.planning import pairs_to_decide
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.checks.search_cost import Cost
-from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.rules.notation import cell_name, format_moves
+from knights_isolation.isolation.rules.geometry import cell_name, format_moves, parse_size
 from knights_isolation.isolation.suggestions import command
 
 from ..text.cell_values import Points, Ratio, pluralise

@@ -31,7 +31,7 @@ from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.sequential_tests import stopping_duels
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
-from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.isolation.rules.geometry import cell_name
 from knights_isolation.isolation.suggestions import command
 
 from ..charts import grids, interval_charts, line_plots

@@ -20,9 +20,8 @@ from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import Solution, solve, solve_length
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import cell_name, column_name, format_moves, parse_size
 from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.notation import cell_name, column_name, format_moves
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 

@@ -20,8 +20,7 @@ from knights_isolation.experiments.suite.screening import Mistake, Score, Screen
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_text
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.rules.notation import format_moves
+from knights_isolation.isolation.rules.geometry import format_moves, parse_size
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import tell
 

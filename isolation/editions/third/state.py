@@ -12,12 +12,10 @@ from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache, partial
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ...boards.board import Board
 from ...rules.geometry import Move, format_size
-
-if TYPE_CHECKING:
-    from ...boards.board import Board
 
 WIDTH, HEIGHT = 11, 9
 STRIDE = WIDTH + 2
