@@ -6,20 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from knights_isolation.experiments.agent_like import AgentLike as AgentLike
-from knights_isolation.experiments.roster import spec_of
-from knights_isolation.isolation.games.transcript import position_of as position_of
 from knights_isolation.reports.answers import RunLike as RunLike
-from knights_isolation.reports.answers import is_run_like as is_run_like
-from knights_isolation.reports.answers import read_runs as read_runs
-from knights_isolation.reports.answers import run_path as run_path
-from knights_isolation.reports.answers import run_paths as run_paths
 
 from .parameters import About
 
 if TYPE_CHECKING:
     from knights_isolation.isolation import Board
 
-agent_spec = spec_of
 Run = Annotated[RunLike, About(metavar="RUN", complete="run")]
 Agent = Annotated[AgentLike, About(metavar="SPEC", complete="agent")]
 CodeAgent = Annotated[Agent, About(is_code=True)]

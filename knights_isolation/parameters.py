@@ -145,8 +145,8 @@ def command(*views: View, tables: tuple[str, ...] = ()) -> Callable[[F], F]:
     names the command line checks first if they are among `tables`; "full": a first look at them, and all of them with
     --full; "plot" and "html": its plot or page in a file.
 
-    Every command raises ValueError if an argument is not right, `surface.Failed` if it could not do what it should, and
-    `surface.Stopped`, a KeyboardInterrupt, on Ctrl-C; its own docstring names only what else it raises.
+    Every command raises ValueError if an argument is not right, `Failed` if it could not do what it should, and
+    `Stopped`, a KeyboardInterrupt, on Ctrl-C; its own docstring names only what else it raises.
     """
 
     def mark(function: F) -> F:

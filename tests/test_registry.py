@@ -10,11 +10,11 @@ from click.testing import CliRunner
 import knights_isolation as ki
 from cli import main
 from knights_isolation import registry
+from knights_isolation.experiments.play.pools.interrupts import Stopped, keeping
 from knights_isolation.parameters import About, command
 from knights_isolation.reports.answers import Result
 from knights_isolation.reports.plots import KINDS
 from knights_isolation.reports.text.rendering import Section
-from knights_isolation.surface import Stopped, keeping
 
 
 @command("rows")

@@ -12,9 +12,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from knights_isolation.experiments.play.pools.interrupts import Stopped
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.games.transcript import position_of
 from knights_isolation.isolation.suggestions import did_you_mean
+from knights_isolation.isolation.usercode.output_capture import TYPED, called_as
 from knights_isolation.isolation.usercode.process_lifetime import continue_in_child
 from knights_isolation.reports.answers import Result
 from knights_isolation.reports.text.rendering import (
@@ -28,7 +30,6 @@ from knights_isolation.reports.text.rendering import (
 
 from ..parameters import About, Command, check, command_of
 from ..registry import function_of
-from ..surface import TYPED, Stopped, called_as
 from .completion import complete
 
 _VIEWS = (

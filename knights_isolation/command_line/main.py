@@ -23,12 +23,12 @@ from click.shell_completion import CompletionItem
 
 from knights_isolation.experiments.play.pools.interrupts import arrived, listen
 from knights_isolation.isolation.suggestions import command
+from knights_isolation.isolation.usercode.output_capture import TYPED
 from knights_isolation.isolation.usercode.user_exceptions import is_user_file
 
 from .. import registry
 from ..parameters import command_of
 from ..registry import FIRST, GROUPS, OLD, READING, TASKS
-from ..surface import TYPED
 from .build import build
 from .cli_errors import one_line_errors
 

@@ -9,13 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
+from knights_isolation.isolation.games.transcript import position_of
 from knights_isolation.isolation.suggestions import command as shown_command
-from knights_isolation.reports.answers import Result
+from knights_isolation.isolation.usercode.output_capture import COMMAND
+from knights_isolation.reports.answers import Result, run_path, run_paths
 from knights_isolation.reports.text.rendering import Section, speaks_ascii_only
 
-from ..inputs import Agent, AnyHeuristic, NoOpen, Output, Port, Run, RunLike, Size, position_of, run_path, run_paths
+from ..inputs import Agent, AnyHeuristic, NoOpen, Output, Port, Run, RunLike, Size
 from ..parameters import About, command
-from ..surface import COMMAND
 from .results import results
 
 if TYPE_CHECKING:

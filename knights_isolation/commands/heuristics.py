@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-from knights_isolation.experiments.roster import reference_of
+from knights_isolation.experiments.roster import reference_of, spec_of
 from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.reports.answers import Result
 
-from ..inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Rival, Seed, agent_spec
+from ..inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Rival, Seed
 from ..parameters import About, command
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def try_(
     """
     from knights_isolation.reports.analysis.quick_trial import trials_answer
 
-    return trials_answer(reference_of(heuristic), agent_spec(baseline) if baseline else None, limit)
+    return trials_answer(reference_of(heuristic), spec_of(baseline) if baseline else None, limit)
 
 
 @command("html", "plot")
@@ -90,7 +90,7 @@ def analyse(
     from knights_isolation.experiments.analysis.analyse_file import TrialConditions
     from knights_isolation.reports.analysis.analysis_page import analysis_answer
 
-    against, rivals = agent_spec(baseline) if baseline else None, tuple(map(agent_spec, opponents))
+    against, rivals = spec_of(baseline) if baseline else None, tuple(map(spec_of, opponents))
     question = TrialConditions(against, rivals, limit or TrialConditions.limit, pairs=pairs, seed=seed)
     return analysis_answer(reference_of(heuristic), board, question, jobs, markdown)
 

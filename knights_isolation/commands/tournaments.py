@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack, cast
 
-from knights_isolation.reports.answers import Result
+from knights_isolation.reports.answers import Result, is_run_like
 
-from ..inputs import Agent, AgentLike, Cluster, Count, EqualCost, HeuristicFile, Jobs, Run, RunLike, is_run_like
+from ..inputs import Agent, AgentLike, Cluster, Count, EqualCost, HeuristicFile, Jobs, Run, RunLike
 from ..parameters import About, command
 from .results import results
 
