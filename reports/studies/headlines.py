@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.exact.accuracy import knows_winners
 from knights_isolation.experiments.noting import note_look
 from knights_isolation.experiments.record.log_validation import verify as verify_files
 from knights_isolation.experiments.record.run_directory import HOME, RunSummary, list_runs
@@ -94,6 +93,8 @@ def compare_headline(findings: RunResults, worth: float = WORTH) -> Result[RunRe
     For a best-of: the remaining contenders, and how far the others are behind the leader. For matches that a sequential
     test stops: its decisions.
     """
+    from knights_isolation.experiments.exact.accuracy import knows_winners  # loads pyarrow.compute
+
     section, tables = _comparison(findings, worth)
     # the table of results by theory exists only if some openings' winners are known
     theory = ["theory"] * any(knows_winners(source.info.path) for source in findings.sources)
