@@ -24,7 +24,7 @@ from distributed import Worker
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.schedule import Ids
 from knights_isolation.experiments.plan.tournament_plan import make_plan
-from knights_isolation.experiments.play.cluster import dask_pool, remote_worker
+from knights_isolation.experiments.play.cluster import dispatcher, remote_worker
 from knights_isolation.experiments.play.pools.game_worker import Worker as Player
 from knights_isolation.experiments.play.pools.game_worker import task_of
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
@@ -73,8 +73,8 @@ async def machines(address: str, count: int) -> None:
 
 def play(address: str, pairs: int, seconds: float, scheduler: int | None = None) -> None:
     """Play a run, and print its cost for the parent, and for the scheduler if its process is given."""
-    dask_pool.FIRST = min(dask_pool.FIRST, seconds)
-    dask_pool.SHORTEST = dask_pool.LONGEST = seconds
+    dispatcher.FIRST = min(dispatcher.FIRST, seconds)
+    dispatcher.SHORTEST = dispatcher.LONGEST = seconds
     marks: list[tuple[float, float, float, int]] = []
     other = psutil.Process(scheduler) if scheduler else None
 

@@ -13,8 +13,7 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.schedule import pair_points
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.run_extension import extended_config
-from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
-from knights_isolation.experiments.play.stop_rules import stop_rule
+from knights_isolation.experiments.play.runner import RunOutcome, play_tournament, stop_rule
 from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.run_results import load_findings

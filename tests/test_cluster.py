@@ -19,7 +19,7 @@ from knights_isolation.experiments.exact.labels import FILE as LABELS
 from knights_isolation.experiments.exact.labels import label_run, read_labels
 from knights_isolation.experiments.learn.parameter_sweep import parse_axis, plan_sweep, play_sweep
 from knights_isolation.experiments.plan.config import Config, load_config
-from knights_isolation.experiments.play.cluster import dask_pool, dispatcher, remote_worker
+from knights_isolation.experiments.play.cluster import dispatcher, remote_worker
 from knights_isolation.experiments.play.pools.recovery import FORFEITED
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import log, run_directory
@@ -100,7 +100,7 @@ def test_a_sequential_test_stops_a_run_on_a_cluster_where_it_stops_on_one_machin
 def many_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Something can happen between one batch and the next."""
     for name in ("FIRST", "SHORTEST", "LONGEST"):
-        monkeypatch.setattr(dask_pool, name, 0.005)
+        monkeypatch.setattr(dispatcher, name, 0.005)
 
 
 def while_playing(*acts: Callable[[], object]) -> Callable[[RunProgress], None]:
@@ -287,7 +287,7 @@ def test_machines_that_dask_started_play_too_unless_a_nanny_keeps_them_from_it(l
 @pytest.mark.exhaustive
 def test_a_run_goes_on_when_its_scheduler_is_there_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seconds in (("FIRST", 0.5), ("SHORTEST", 0.5), ("LONGEST", 7.0)):
-        monkeypatch.setattr(dask_pool, name, seconds)  # so that games are under way when it dies
+        monkeypatch.setattr(dispatcher, name, seconds)  # so that games are under way when it dies
     long = {"contenders": ["ID:open@nodes=30000"], "baseline": "ID:null@nodes=30000", "board": "7x7", "pairs": 2000}
     with cluster(tmp_path, machines=2) as made:
         port = made.address.rpartition(":")[2]

@@ -22,7 +22,7 @@ from cli import main
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.cluster import cluster_access, daemons, dispatcher, remote_worker
-from knights_isolation.experiments.play.cluster.dask_pool import DaskPool
+from knights_isolation.experiments.play.cluster.dispatcher import DaskPool
 from knights_isolation.experiments.play.cluster.remote_worker import MachineInfo
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
 from knights_isolation.experiments.play.pools.loky_pool import LokyPool

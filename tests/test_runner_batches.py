@@ -11,7 +11,7 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.schedule import checkpoints, points_table, record_points
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.pools.pool import LONGEST_BATCH, BatchFeed
-from knights_isolation.experiments.play.stop_rules import sprt_rule
+from knights_isolation.experiments.play.runner import sprt_rule
 
 
 def plan_of(**keys: object) -> Plan:

@@ -8,7 +8,7 @@ import pytest
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
-from knights_isolation.experiments.play.pools.preparation import Costs, at_equal_cost
+from knights_isolation.experiments.play.pools.pool import Costs, at_equal_cost
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import run_directory
 from knights_isolation.isolation.checks.search_cost import Cost

@@ -1,10 +1,10 @@
-"""Run a tournament: play the schedule minus the log."""
+"""Run a tournament: play the schedule minus the log, until it is complete or the stop rule has decided."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,8 +21,8 @@ from knights_isolation.isolation.processes.subprocess_player import HANGS_AFTER
 from knights_isolation.isolation.rules.geometry import parse_size
 
 from ..plan.config import Config
-from ..plan.schedule import points_table
-from ..plan.tournament_plan import Plan, make_plan, on_the_clock
+from ..plan.schedule import checkpoints, points_table
+from ..plan.tournament_plan import Plan, having, make_plan, on_the_clock
 from ..record import log, run_directory
 from ..record.run_directory import locked, resume_advice
 from .cluster.cluster_access import chosen
@@ -30,11 +30,17 @@ from .game_recorder import GameRecorder, MovedRunError, UnwritableLogError
 from .pools.game_worker import task_of
 from .pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
 from .pools.loky_pool import LokyPool
-from .pools.pool import BatchFeed, Fleet, Machine, MakePool, Pool, Stop, UnreachableError
-from .pools.preparation import (
+from .pools.pool import (
+    BatchFeed,
     Costs,
+    Fleet,
     Kit,
+    Machine,
+    MakePool,
     Measure,
+    Pool,
+    Stop,
+    UnreachableError,
     at_equal_cost,
     check_scalable,
     kit_of,
@@ -45,7 +51,6 @@ from .pools.preparation import (
 )
 from .pools.recovery import KILLED, play_missing
 from .run_extension import carry_over, extend
-from .stop_rules import stop_rule
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -101,6 +106,54 @@ _STUCK = (
     f"SECONDS; Ctrl-C keeps all games"
 )
 _STUCK_FOR_GOOD = "no game finished for ten seconds: --hard-cap SECONDS stops hanging players; Ctrl-C keeps all games"
+
+
+def stop_rule(plan: Plan) -> Stop | None:
+    """Return the rule by which a plan's contenders stop early, if there is one."""
+    return _best_of_rule(plan) if plan.config.format == "best-of" else sprt_rule(plan)
+
+
+def _best_of_rule(plan: Plan) -> Stop:
+    """Return a rule that stops contenders that have dropped out, and all matches once a single contender is left."""
+    # The rule uses openings: the share of points that a contender won from one, against all opponents.
+    schedule, contenders = plan.schedule, having(plan.entrants, "contender")
+    first = np.array([match.first for match in schedule.matches])
+    populations = {match.population for match in schedule.matches}
+    pool = populations.pop() if len(populations) == 1 else 0
+
+    def decided(pairs: NDArray[np.int8]) -> Collection[int]:
+        from ..statistics.elimination import elimination_times
+
+        points = np.where(pairs < 0, np.nan, pairs / 2)
+        shares = np.stack([points[:, first == contender].mean(axis=1) for contender in contenders], axis=1)
+        after = elimination_times(shares, checkpoints(schedule.rounds), pool=pool or None)
+        if np.count_nonzero(after == 0) == 1:
+            return range(len(schedule.matches))
+        return np.flatnonzero(np.isin(first, np.array(contenders)[after > 0])).tolist()
+
+    return decided
+
+
+def sprt_rule(plan: Plan) -> Stop | None:
+    """Return the sequential test of the plan's `sprt`, for each contender separately; None if it has none.
+
+    Head to head the two values are Elo differences to the baseline, and the test uses pairs. In a gauntlet they are
+    differences of win rate to the baseline in percentage points, and the test uses openings: all games a contender
+    played from one, against the opponents it shares with the baseline, minus the baseline's, including the control's if
+    it counts as the baseline. A decided contender stops in all its matches; those in which it is an opponent of another
+    contender continue.
+    """
+    if plan.config.sprt is None:
+        return None
+
+    def decided(pairs: NDArray[np.int8]) -> Collection[int]:
+        from ..statistics.sequential_tests import sprt_paths
+
+        stopped = {contender for contender, path in sprt_paths(plan, pairs).items() if path.decision}
+        return [index for index, match in enumerate(plan.schedule.matches) if match.first in stopped]
+
+    return decided
+
 
 Show = Callable[[RunProgress], None]
 
@@ -179,7 +232,7 @@ def _players(config: Config, pools: MakePool | None) -> Iterator[MakePool]:
     if pools or not address:
         yield pools or LokyPool
         return
-    from .cluster.dask_pool import reached
+    from .cluster.dispatcher import reached
 
     with reached(address) as on_machines:
         yield on_machines

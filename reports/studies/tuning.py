@@ -27,7 +27,7 @@ from knights_isolation.experiments.learn.tuning_games import TuningProgress, Tun
 from knights_isolation.experiments.noting import note_screening, note_selection
 from knights_isolation.experiments.plan.catalogue import heuristic_named
 from knights_isolation.experiments.play.pools.interrupts import keeping
-from knights_isolation.experiments.play.pools.preparation import specs_at_equal_cost
+from knights_isolation.experiments.play.pools.pool import specs_at_equal_cost
 from knights_isolation.experiments.roster import AgentLike, named, parse_limit, parse_spec, reference_of, spec_of
 from knights_isolation.experiments.roster.function_files import is_function_file
 from knights_isolation.experiments.statistics.agent_results import forfeits_of

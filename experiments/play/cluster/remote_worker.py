@@ -37,8 +37,7 @@ from ...record.finished_games import FinishedGames, GameEndings, LogPart, joined
 from ..pools.game_worker import Task
 from ..pools.interrupts import Interrupted
 from ..pools.loky_pool import LokyPool
-from ..pools.pool import TICK, Answered, BatchFeed, Died, Failed
-from ..pools.preparation import Kit, kit_in, prepare
+from ..pools.pool import TICK, Answered, BatchFeed, Died, Failed, Kit, kit_in, prepare
 from ..pools.process_map import Result, run, starting_silently
 from ..pools.recovery import FORFEITED, play_missing
 from .cluster_access import unpack_task, users_in

@@ -89,29 +89,24 @@ class LokyPool(Pool):
 
     @property
     def has_room(self) -> bool:
-        """See `Pool.has_room`."""
         return len(self._batches()) < len(self._markers)
 
     @property
     def is_busy(self) -> bool:
-        """See `Pool.is_busy`."""
         return bool(self._out)
 
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
-        """See `Pool.submit`."""
         slot = min(set(range(len(self._markers))) - {sent.slot for sent in self._batches()})
         self._markers[slot] = 0
         self._watch.forget(slot)
         self._send(_SentBatch(ids, slot), _play_batch, ids, slot, interpreted)
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
-        """See `Pool.call`."""
         self._calls += 1
         self._send(self._calls, _call, function, *arguments)
         return self._calls
 
     def finished(self, timeout: float) -> list[Event]:
-        """See `Pool.finished`."""
         done = wait(self._out, timeout, FIRST_COMPLETED).done
         self._end_stopped()
         self._end_silent()
@@ -123,14 +118,12 @@ class LokyPool(Pool):
         return [*events, self._bury()]
 
     def alone(self) -> LokyPool:
-        """See `Pool.alone`."""
         assert self._task
         pool = LokyPool(1)
         pool.assign(self._task)
         return pool
 
     def close(self) -> None:
-        """See `Pool.close`."""
         self._end_workers()
         self._folder.remove()
 
