@@ -254,8 +254,7 @@ def test_repeated_runs_of_the_baseline_are_the_experiment_that_shows_luck():
     (repetition,) = analyse_published(parse_csv(bundled_csv())).repetitions
     assert (repetition.agent, len(repetition.runs)) == ("ID_Improved", 4)
     assert repetition.largest_difference == pytest.approx(1923 / 2800 - 948 / 1400)
-    assert repetition.test.p_value > 0.5
-    assert repetition.test.degrees == 3
+    assert repetition.p_value > 0.5
     assert 0.03 < repetition.expected_difference < 0.04
     assert repetition.is_luck
 
@@ -338,8 +337,8 @@ def test_the_stratified_test_matches_a_known_example():
         (53, 138, 94, 299),
         (22, 351, 24, 317),
     ]
-    test = homogeneity([[s[:2] for s in strata], [s[2:] for s in strata]])
-    assert test.chi_squared == pytest.approx(1.5246, abs=1e-4)
+    p_value = homogeneity([[s[:2] for s in strata], [s[2:] for s in strata]])
+    assert p_value == pytest.approx(chi2.sf(1.5246, 1), abs=1e-5)
     exact = mantel_haenszel([Stratum(*s) for s in strata])
     assert exact.p_value == pytest.approx(chi2.sf(1.5246, 1), abs=0.015)
     assert exact.difference.low < exact.difference.estimate < 0 < exact.difference.high
@@ -377,9 +376,9 @@ def test_players_that_won_everything_are_equal_with_room_for_doubt():
 def test_no_games_say_nothing():
     assert mantel_haenszel([]).p_value == 1
     assert mantel_haenszel([Stratum(5, 5, 0, 0)]).p_value == 1
-    assert homogeneity([]).p_value == 1
-    assert homogeneity([[(5, 5)]]).p_value == 1
-    assert homogeneity([[(5, 0)], [(7, 0)]]).p_value == 1
+    assert homogeneity([]) == 1
+    assert homogeneity([[(5, 5)]]) == 1
+    assert homogeneity([[(5, 0)], [(7, 0)]]) == 1
     with pytest.raises(ValueError, match="same opponents"):
         homogeneity([[(5, 5)], [(5, 5), (1, 1)]])
     with pytest.raises(ValueError, match="-1"):

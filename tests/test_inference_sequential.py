@@ -8,17 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from knights_isolation.experiments.statistics import proportions as likelihood
+from knights_isolation.experiments.statistics import sprt as likelihood
 from knights_isolation.experiments.statistics.anytime import confidence_sequence
 from knights_isolation.experiments.statistics.proportions import (
     ConvergenceError,
-    constrain_deviations,
-    constrain_mean,
     count_pairs,
     pair_interval,
     score_from_elo,
 )
-from knights_isolation.experiments.statistics.sprt import Sprt, log_likelihood_ratio, sprt_crossings, sprt_path
+from knights_isolation.experiments.statistics.sprt import (
+    Sprt,
+    constrain_deviations,
+    constrain_mean,
+    log_likelihood_ratio,
+    sprt_crossings,
+    sprt_path,
+)
 
 
 def pair_shares(score, split):

@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from knights_isolation.experiments.statistics.proportions import (
+from knights_isolation.experiments.statistics.proportions import elo_from_score, score_from_elo
+from knights_isolation.experiments.statistics.sprt import (
     NORMALIZED_ELO_PER_SIGMA,
-    elo_from_score,
-    score_from_elo,
+    Sprt,
+    crossing_chance,
+    sprt_path,
+    stopped_estimate,
 )
-from knights_isolation.experiments.statistics.sprt import Sprt, crossing_chance, sprt_path, stopped_estimate
 
 
 def pair_shares(score, split):

@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 import scipy
 
-from ..statistics.argument_checks import Floats, check_between, check_integer
+from ..statistics.argument_checks import Floats, check_integer
 from ..statistics.proportions import ALPHA, Interval, Proportion, wilson
 from ..statistics.step_down import holm
 from .published_tables import PublishedTables, bundled_csv, parse_classic_text, parse_csv
@@ -86,7 +86,7 @@ class Repetition:
     """The same baseline measured several times in one source: an A/A experiment, in which all differences are luck.
 
     `largest_difference` is the range of the shares won; `expected_difference` is the 95 % quantile of the difference of
-    two such runs if it is due to luck alone.
+    two such runs if it is due to luck alone; `p_value` is of equal rates in all runs (see `homogeneity`).
     """
 
     source: str
@@ -94,12 +94,12 @@ class Repetition:
     runs: tuple[AgentResult, ...]
     largest_difference: float
     expected_difference: float
-    test: Homogeneity
+    p_value: float
 
     @property
     def is_luck(self) -> bool:
         """Return whether the differences between the runs are consistent with luck at the 5 % level."""
-        return self.test.p_value > 0.05
+        return self.p_value > ALPHA
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def _repetition(runs: Sequence[AgentResult]) -> Repetition:
         runs=tuple(runs),
         largest_difference=max(rates) - min(rates),
         expected_difference=1.96 * math.sqrt(2 * variance) / games if games else math.nan,
-        test=homogeneity([[(rate.wins, rate.games - rate.wins) for rate in run] for run in of_runs]),
+        p_value=homogeneity([[(rate.wins, rate.games - rate.wins) for rate in run] for run in of_runs]),
     )
 
 
@@ -280,25 +280,11 @@ class Stratum:
 class MantelHaenszel:
     """The common difference of win rates (contender minus baseline) and the exact test of no difference."""
 
-    strata: tuple[Stratum, ...]
     difference: Interval
     p_value: float
 
 
-@dataclass(frozen=True)
-class Homogeneity:
-    """Test of the hypothesis that several players, or several runs of one, have equal win rates against every opponent.
-
-    `chi_squared` on `degrees` of freedom; `counts[run][opponent]` is (wins, losses).
-    """
-
-    counts: tuple[tuple[tuple[int, int], ...], ...]
-    chi_squared: float
-    degrees: int
-    p_value: float
-
-
-def mantel_haenszel(strata: Sequence[Stratum], confidence: float = 0.95) -> MantelHaenszel:
+def mantel_haenszel(strata: Sequence[Stratum]) -> MantelHaenszel:
     """Combine `strata`; strata in which one side did not play carry no information and are left out.
 
     The difference is that of Mantel and Haenszel, with the variance of Greenland and Robins (1985), made unbiased for
@@ -307,30 +293,30 @@ def mantel_haenszel(strata: Sequence[Stratum], confidence: float = 0.95) -> Mant
     95 % from two games against each of seven opponents on: at least 0.94. The p-value is exact given the margins,
     two-sided by the probability of a result: the sum of independent hypergeometric wins.
     """
-    check_between("confidence", confidence)
     used = [s for s in strata if s.contender_wins + s.contender_losses and s.baseline_wins + s.baseline_losses]
     if not used:
-        return MantelHaenszel(tuple(strata), Interval(math.nan, -1.0, 1.0, confidence), 1.0)
+        return MantelHaenszel(Interval(math.nan, -1.0, 1.0, 1 - ALPHA), 1.0)
     counts = np.array([[s.contender_wins, s.contender_losses, s.baseline_wins, s.baseline_losses] for s in used], float)
     estimate, _ = _difference(counts)
     centre, variance = _difference(counts + 1 / len(used))
-    half = float(scipy.special.ndtri(0.5 + confidence / 2)) * math.sqrt(variance)
+    half = float(scipy.special.ndtri(1 - ALPHA / 2)) * math.sqrt(variance)
     low, high = max(min(centre - half, estimate), -1.0), min(max(centre + half, estimate), 1.0)
-    return MantelHaenszel(tuple(strata), Interval(estimate, low, high, confidence), _exact_p(counts.astype(np.int64)))
+    return MantelHaenszel(Interval(estimate, low, high, 1 - ALPHA), _exact_p(counts.astype(np.int64)))
 
 
-def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> Homogeneity:
-    """Generalized Cochran–Mantel–Haenszel test over runs × (win, loss), stratified by opponent.
+def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> float:
+    """P-value of the hypothesis that several players, or runs of one, have equal win rates against every opponent.
 
-    `counts[run][opponent]` is (wins, losses); every run lists the same opponents in the same order. Fewer than two
-    runs, or no loss or no win anywhere, give p = 1. Raises ValueError for runs of different length.
+    Generalized Cochran–Mantel–Haenszel test over runs × (win, loss), stratified by opponent. `counts[run][opponent]` is
+    (wins, losses); every run lists the same opponents in the same order. 1 for fewer than two runs, or no loss or no
+    win anywhere. Raises ValueError for runs of different length.
     """
     kept = tuple(tuple((check_integer("wins", w), check_integer("losses", ls)) for w, ls in run) for run in counts)
     if len({len(run) for run in kept}) > 1:
         raise ValueError(f"runs must list the same opponents, not {[len(run) for run in kept]} of them")
     degrees = max(len(kept) - 1, 0)
     if not degrees or not kept[0]:
-        return Homogeneity(kept, 0.0, degrees, 1.0)
+        return 1.0
     array = np.array(kept, dtype=float)
     played, wins = array.sum(axis=2), array[:, :, 0]
     total, won = played.sum(axis=0), wins.sum(axis=0)
@@ -342,9 +328,9 @@ def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> Homogeneity:
     spread += np.diag((scale * total * played).sum(axis=1))
     spread = spread[:-1, :-1]
     if not np.any(spread):
-        return Homogeneity(kept, 0.0, degrees, 1.0)
+        return 1.0
     q = float(shift @ np.linalg.pinv(spread) @ shift)
-    return Homogeneity(kept, q, degrees, float(scipy.special.chdtrc(degrees, q)))
+    return float(scipy.special.chdtrc(degrees, q))
 
 
 def _difference(counts: Floats) -> tuple[float, float]:

@@ -46,11 +46,11 @@ def check_shares(name: str, values: npt.ArrayLike) -> Floats:
     return array
 
 
-def check_counts(name: str, values: npt.ArrayLike, least: int = 2) -> Floats:
-    """Return `values` as a float array of counts (last axis); ValueError if negative or fewer than `least`."""
+def check_counts(name: str, values: npt.ArrayLike) -> Floats:
+    """Return `values` as a float array of counts (last axis); ValueError if negative or fewer than two."""
     array = np.asarray(values, dtype=np.float64)
-    if array.ndim == 0 or array.shape[-1] < least:
-        raise ValueError(f"{name} must hold at least {least} counts, not {values!r}")
+    if array.ndim == 0 or array.shape[-1] < 2:
+        raise ValueError(f"{name} must hold at least 2 counts, not {values!r}")
     wrong = array[~(array >= 0) | ~np.isfinite(array)]
     if wrong.size:
         raise ValueError(f"{name} must be counts of at least 0, not {wrong[0]!r}")

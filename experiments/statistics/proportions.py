@@ -3,7 +3,7 @@
 Elo differences are between two players. A score averaged over several opponents has no Elo; compare it in percentage
 points, or fit ratings.
 
-Independent games (Wilson, Clopper–Pearson): no opening is played twice, and no game depends on another.
+Independent games (Wilson): no opening is played twice, and no game depends on another.
 
 Pairs (one opening, both sides): a pair is lost twice, split, or won twice. The opening decides many games, so the two
 games of a pair depend on each other, and the pair is the unit: its score is 0, ½ or 1. The variance per pair is
@@ -13,24 +13,18 @@ Clusters: the unit is the opening (or a class of symmetric openings): all result
 only openings are treated as independent. Each opening enters as one number, chosen so that their mean is the estimate.
 If results hardly vary (shares near 0 or 1, agents that play identically), a resampled or normal interval collapses.
 Hypothetical openings are therefore added, as in the method of Agresti and Coull.
-
-Likelihood of a given mean: both the sequential test and the profile-likelihood interval use one fact: under a linear
-constraint Σ pᵢ·aᵢ = 0 the maximum-likelihood shares of equally spaced outcomes are pᵢ = p̂ᵢ / (1 + x·aᵢ), where x solves
-Σ p̂ᵢ·aᵢ / (1 + x·aᵢ) = 0 (M. Van den Bergh, "Comments on Normalized Elo" and "The generalized SPRT"; A. B. Owen,
-"Empirical Likelihood"). These functions work on the last axis, so that a whole path of counts is one call.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy
 
-from .argument_checks import Floats, Ints, check_between, check_choice, check_integer
+from .argument_checks import Floats, Ints, check_between, check_integer
 
 ALPHA = 0.05
 """Significance level of tests, unless another is given; intervals hold with 1 − `ALPHA`."""
@@ -45,6 +39,12 @@ class Interval:
     high: float
     confidence: float
 
+    @property
+    def elo(self) -> tuple[float, float, float]:
+        """Of a score, Elo of the estimate, of the low and of the high end. Ends are transformed, never a half-width."""
+        estimate = math.nan if math.isnan(self.estimate) else elo_from_score(self.estimate)
+        return estimate, elo_from_score(self.low), elo_from_score(self.high)
+
 
 @dataclass(frozen=True)
 class Proportion(Interval):
@@ -52,38 +52,24 @@ class Proportion(Interval):
 
     wins: int
     games: int
-    method: str
 
 
 def wilson(wins: int, games: int, confidence: float = 0.95) -> Proportion:
     """Score interval of E. B. Wilson (1927): close to nominal on average for any number of games."""
-    return _proportion(wins, games, confidence, "wilson")
-
-
-def clopper_pearson(wins: int, games: int, confidence: float = 0.95) -> Proportion:
-    """Exact interval of Clopper and Pearson (1934): never covers less than nominal, and is wider than necessary."""
-    return _proportion(wins, games, confidence, "exact")
-
-
-def _proportion(wins: int, games: int, confidence: float, method: Literal["wilson", "exact"]) -> Proportion:
-    name = {"wilson": "Wilson", "exact": "Clopper–Pearson"}[method]
     check_integer("games", games)
     check_integer("wins", wins)
     check_between("confidence", confidence)
     if wins > games:
         raise ValueError(f"wins must be at most games, not {wins} of {games}")
     if games == 0:
-        return Proportion(math.nan, 0.0, 1.0, confidence, wins, games, name)
+        return Proportion(math.nan, 0.0, 1.0, confidence, wins, games)
     from scipy.stats import binomtest
 
-    interval = binomtest(wins, games).proportion_ci(confidence, method)
+    interval = binomtest(wins, games).proportion_ci(confidence, "wilson")
     # rounding can leave the interval slightly short of the estimate at its ends
     estimate = wins / games
     low, high = min(float(interval.low), estimate), max(float(interval.high), estimate)
-    return Proportion(estimate, low, high, confidence, wins, games, name)
-
-
-METHODS = ("Agresti–Coull on pairs", "profile likelihood", "guaranteed")
+    return Proportion(estimate, low, high, confidence, wins, games)
 
 
 @dataclass(frozen=True)
@@ -134,64 +120,32 @@ def count_pairs(wins: npt.ArrayLike) -> PairCounts:
 
 @dataclass(frozen=True)
 class PairInterval(Interval):
-    """A score over pairs with its interval.
-
-    `pool` is the number of openings from which the pairs were drawn without replacement, if the question is about
-    exactly those ("these N openings"); None treats the pairs as a sample from an infinite population. Without pairs the
-    estimate is NaN and the interval [0, 1].
-    """
+    """A score over pairs with its interval. Without pairs the estimate is NaN and the interval [0, 1]."""
 
     pairs: PairCounts
-    pool: int | None
-    method: str
-
-    @property
-    def is_census(self) -> bool:
-        """Return whether every opening of the pool was played, so that the estimate is exact for that pool."""
-        return self.pool is not None and self.pool == self.pairs.n
-
-    @property
-    def elo(self) -> tuple[float, float, float]:
-        """Elo of the estimate, of the low end and of the high end. The ends are transformed, never a half-width."""
-        estimate = elo_from_score(self.estimate) if self.pairs.n else math.nan
-        return estimate, elo_from_score(self.low), elo_from_score(self.high)
 
 
-def pair_interval(
-    pairs: PairCounts, confidence: float = 0.95, method: str = METHODS[0], pool: int | None = None
-) -> PairInterval:
-    """Return an interval for the score of `pairs`.
+def pair_interval(pairs: PairCounts, confidence: float = 0.95, pool: int | None = None) -> PairInterval:
+    """Return an interval for the score of `pairs`, by Agresti–Coull on pairs (after Agresti and Coull, 1998).
 
-    Methods:
+    Two lost and two won pairs are added at 95 % (in proportion to the squared normal quantile elsewhere), then the
+    normal interval, clipped.
 
-    - "Agresti–Coull on pairs" (default): two lost and two won pairs are added at 95 % (in proportion to the squared
-      normal quantile elsewhere), then the normal interval, clipped. After Agresti and Coull (1998).
-    - "profile likelihood": the scores that the likelihood-ratio test does not reject; for many pairs and scores away
-      from the edges.
-    - "guaranteed": the score is (P(not lost) + P(won))/2, each from a Clopper–Pearson interval at half the error;
-      covers at least nominally for any number of pairs.
-
-    With a `pool` only the unplayed openings are uncertain: the variance is multiplied by 1 − n/pool, added pairs are
-    reduced in the same proportion, half a step of the attainable scores is added on either side, and the ends are
-    limited to what the unplayed pairs can still change; the width is zero at a census. Valid for agents that play an
-    opening the same way every time. Only the default method supports a pool.
+    `pool` is the number of openings from which the pairs were drawn without replacement, if the question is about
+    exactly those ("these N openings"); None treats the pairs as a sample from an infinite population. With a pool only
+    the unplayed openings are uncertain: the variance is multiplied by 1 − n/pool, added pairs are reduced in the same
+    proportion, half a step of the attainable scores is added on either side, and the ends are limited to what the
+    unplayed pairs can still change; the width is zero at a census. Valid for agents that play an opening the same way
+    every time.
     """
     check_between("confidence", confidence)
-    check_choice("method", method, METHODS)
     n = pairs.n
     if pool is not None and check_integer("pool", pool) < n:
         raise ValueError(f"pool must be at least the {n} pairs played, not {pool}")
-    if pool is not None and method != METHODS[0]:
-        raise ValueError(f"method must be {METHODS[0]!r} for a pool of openings, not {method!r}")
     if n == 0:
-        return PairInterval(math.nan, 0.0, 1.0, confidence, pairs, pool, method)
-    if method == "profile likelihood":
-        low, high = _profile(pairs, confidence)
-    elif method == "guaranteed":
-        low, high = _guaranteed(pairs, confidence)
-    else:
-        low, high = (float(end) for end in agresti_coull_ends(pairs.as_tuple(), confidence, pool))
-    return PairInterval(pairs.score, low, high, confidence, pairs, pool, method)
+        return PairInterval(math.nan, 0.0, 1.0, confidence, pairs)
+    low, high = (float(end) for end in agresti_coull_ends(pairs.as_tuple(), confidence, pool))
+    return PairInterval(pairs.score, low, high, confidence, pairs)
 
 
 def added_pairs(confidence: float) -> float:
@@ -202,7 +156,7 @@ def added_pairs(confidence: float) -> float:
 def agresti_coull_ends(
     counts: npt.ArrayLike, confidence: float = 0.95, pool: int | None = None
 ) -> tuple[Floats, Floats]:
-    """Both ends of the default interval for counts (…, 3) of lost, split and won pairs (at least one pair)."""
+    """Both ends of the interval of pairs for counts (…, 3) of lost, split and won pairs (at least one pair)."""
     lost, split, won = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
     n = lost + split + won
     unseen = 1.0 - n / pool if pool else np.ones_like(n)
@@ -216,28 +170,6 @@ def agresti_coull_ends(
     half = half + 1 / (4 * pool)
     points = won + split / 2
     return np.maximum(score - half, points / pool), np.minimum(score + half, (points + pool - n) / pool)
-
-
-def _profile(pairs: PairCounts, confidence: float) -> tuple[float, float]:
-    from scipy.optimize import brentq
-    from scipy.stats import chi2
-
-    counts, score, bound = np.array(pairs.as_tuple(), float), pairs.score, chi2.ppf(confidence, 1)
-
-    def excess(mean: float) -> float:
-        return float(deviance(counts, mean)) - bound if mean != score else -bound
-
-    edge = 1e-9
-    low = brentq(excess, edge, score) if score > 0 else 0.0
-    high = brentq(excess, score, 1 - edge) if score < 1 else 1.0
-    return float(low), float(high)
-
-
-def _guaranteed(pairs: PairCounts, confidence: float) -> tuple[float, float]:
-    level = (1 + confidence) / 2
-    not_lost = clopper_pearson(pairs.split + pairs.won, pairs.n, level)
-    won = clopper_pearson(pairs.won, pairs.n, level)
-    return (not_lost.low + won.low) / 2, (not_lost.high + won.high) / 2
 
 
 OPEN = 1e-9
@@ -397,8 +329,6 @@ def student_tail(openings: int, confidence: float) -> float:
 
 ELO_PER_LOGIT = 400 / math.log(10)
 
-NORMALIZED_ELO_PER_SIGMA = 800 / math.log(10)
-
 
 def elo_from_score(score: float) -> float:
     """The Elo difference −400·log10(1/score − 1); −inf at 0, inf at 1.
@@ -421,112 +351,5 @@ def score_from_elo(elo: float) -> float:
     return 0.5 + 0.5 * math.tanh(elo / (2 * ELO_PER_LOGIT))
 
 
-def games_per_outcome(outcomes: int) -> int:
-    """Games behind one observation of `outcomes` possible values: a single game has two (there are no draws)."""
-    return 1 if outcomes == 2 else 2
-
-
 class ConvergenceError(ValueError):
     """A fit did not converge: the message names it and its number of steps."""
-
-
-_STEPS = 200
-_NEWTON_STEPS = 130
-"""Limit of Newton steps; at most 75 have been observed. Afterwards bisection is used, which always ends."""
-_ROUNDS = 50
-_STILL = 1e-6
-"""Convergence tolerance. Near the end of a tilt's range rounding alone moves shares by about 1e-9."""
-
-
-def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
-    """Solve Σ sharesᵢ·deviationsᵢ / (1 + x·deviationsᵢ) = 0 for x, within the range that keeps all 1 + x·aᵢ ≥ 0.
-
-    `shares` and `deviations` broadcast to (…, k); every set of deviations has both signs. If an extreme outcome has no
-    share the sum may not change sign; x is then the end of its range, which is the constrained maximum as well.
-
-    Raises:
-        ValueError: a share is not a number.
-        ConvergenceError: there is no solution because all deviations have one sign, or none is found.
-    """
-    shares, deviations = np.broadcast_arrays(shares, deviations)
-    classes = shares.shape[-1]
-    p, a = shares.reshape(-1, classes), deviations.reshape(-1, classes)
-    if not np.isfinite(p).all():
-        raise ValueError(f"shares must be numbers, not {p[~np.isfinite(p)][0]}")
-    one_sided = (a.max(axis=-1) <= 0) | (a.min(axis=-1) >= 0)
-    if one_sided.any():
-        raise ConvergenceError(f"no shares give deviations all of one sign a mean of 0: {a[one_sided][0].tolist()}")
-    low, high = -1 / a.max(axis=-1), -1 / a.min(axis=-1)
-    tolerance = 1e-14 * (high - low)
-    x = np.zeros(len(p))
-    # most rows take a few Newton steps, those near the end of their range dozens: iterate over unsolved rows only
-    rows = np.arange(len(p))
-    for step in range(_STEPS):
-        ratios = a[rows] / (1 + x[rows, None] * a[rows])
-        value = (p[rows] * ratios).sum(axis=-1)
-        low[rows] = np.where(value > 0, x[rows], low[rows])
-        high[rows] = np.where(value < 0, x[rows], high[rows])
-        newton = x[rows] + value / (p[rows] * ratios**2).sum(axis=-1)
-        inside = (low[rows] < newton) & (newton < high[rows])
-        takes_newton = (inside & (step < _NEWTON_STEPS)) | (value == 0)
-        following = np.where(takes_newton, newton, (low[rows] + high[rows]) / 2)
-        is_settled = np.abs(following - x[rows]) <= tolerance[rows]
-        x[rows] = following
-        rows = rows[~is_settled]
-        if not rows.size:
-            break
-    else:
-        raise ConvergenceError(
-            f"no likeliest shares found in {_STEPS} steps, given shares such as {p[rows[0]].tolist()}"
-        )
-    return x.reshape(shares.shape[:-1])
-
-
-def constrain_mean(shares: Floats, mean: float) -> Floats:
-    """Maximum-likelihood shares (…, k) of equally spaced outcomes in [0, 1] with mean `mean`, given `shares`.
-
-    All `shares` must be positive.
-    """
-    deviations = np.linspace(0, 1, shares.shape[-1]) - mean
-    return shares / (1 + solve_tilt(shares, deviations)[..., None] * deviations)
-
-
-def constrain_deviations(shares: Floats, deviations_from_half: float) -> Floats:
-    """Maximum-likelihood shares (…, k) whose mean is ½ plus `deviations_from_half` of their own standard deviations.
-
-    The constraint is not linear; it is linearised at the last solution until the shares converge. All `shares` must be
-    positive.
-
-    Raises:
-        ConvergenceError: the shares do not converge.
-    """
-    outcomes, t = np.linspace(0, 1, shares.shape[-1]), deviations_from_half
-    observed = shares.reshape(-1, shares.shape[-1])
-    result = np.full_like(observed, 1 / shares.shape[-1])
-    # most rows are still after a few rounds: go on with the others only
-    rows = np.arange(len(observed))
-    for _ in range(_ROUNDS):
-        fitted = result[rows]
-        mean = (fitted @ outcomes)[:, None]
-        deviation = np.sqrt((fitted @ outcomes**2)[:, None] - mean**2)
-        linear = outcomes - 0.5 - t * deviation * (1 + ((mean - outcomes) / deviation) ** 2) / 2
-        result[rows] = constrained = observed[rows] / (1 + solve_tilt(observed[rows], linear)[:, None] * linear)
-        moved = np.abs(constrained - fitted).max(axis=-1)
-        rows, moved = rows[moved >= 1e-12], moved[moved >= 1e-12]
-        if not rows.size:
-            break
-    if not moved.max(initial=0.0) < _STILL:
-        raise ConvergenceError(
-            f"shares that are {t:g} deviations from a half still move by {moved.max():.1g} after {_ROUNDS} rounds"
-        )
-    return result.reshape(shares.shape)
-
-
-def deviance(counts: Floats, mean: float) -> Floats:
-    """Twice the log-likelihood lost by fixing the mean to `mean`, in (0, 1), for `counts` (…, k) of 0 or more."""
-    deviations = np.linspace(0, 1, counts.shape[-1]) - mean
-    shares = counts / counts.sum(axis=-1, keepdims=True)
-    tilt = solve_tilt(shares, deviations)[..., None]
-    with np.errstate(invalid="ignore"):
-        terms = scipy.special.xlog1py(counts, tilt * deviations)
-    return 2 * np.asarray(terms.sum(axis=-1), dtype=np.float64)

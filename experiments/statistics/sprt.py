@@ -14,6 +14,10 @@ likelihood shares of each class would let the ratio grow only slowly. They are t
 (model "score"), and the ratio itself contains the correction: half an observation on either side of the midpoint of the
 two hypotheses.
 
+Shares of a given mean: under a linear constraint Σ pᵢ·aᵢ = 0 the maximum-likelihood shares are pᵢ = p̂ᵢ / (1 + x·aᵢ),
+where x solves Σ p̂ᵢ·aᵢ / (1 + x·aᵢ) = 0 (M. Van den Bergh, "Comments on Normalized Elo" and "The generalized SPRT";
+A. B. Owen, "Empirical Likelihood"). These functions work on the last axis, so that a path of counts is one call.
+
 A test stops when its statistic, partly by luck, has reached a bound. The plain mean of its observations is therefore
 too extreme, and intervals for a fixed number of observations are invalid. In estimates after a stop, outcomes are
 ordered from strongest to weakest: a test that accepted H1, the earlier the stronger; a test still open at the end; a
@@ -38,25 +42,114 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from .argument_checks import Floats, Ints, check_between, check_choice, check_integer
-from .argument_checks import check_counts as checked_counts
+from .argument_checks import Floats, Ints, check_between, check_choice, check_counts, check_integer
 from .game_pairs import AgentPairs
 from .proportions import (
-    NORMALIZED_ELO_PER_SIGMA,
+    ConvergenceError,
     Interval,
-    constrain_deviations,
-    constrain_mean,
     elo_from_score,
-    games_per_outcome,
     score_from_elo,
 )
 
+NORMALIZED_ELO_PER_SIGMA = 800 / math.log(10)
 MODELS = ("logistic", "normalized", "score")
 Decision = Literal["H0", "H1"]
 
 _DECISIONS: dict[int, Decision | None] = {1: "H1", -1: "H0", 0: None}
 _EMPTY_CELL = 1e-3
 _ADDED = 0.5
+
+
+_STEPS = 200
+_NEWTON_STEPS = 130
+"""Limit of Newton steps; at most 75 have been observed. Afterwards bisection is used, which always ends."""
+_ROUNDS = 50
+_STILL = 1e-6
+"""Convergence tolerance. Near the end of a tilt's range rounding alone moves shares by about 1e-9."""
+
+
+def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
+    """Solve Σ sharesᵢ·deviationsᵢ / (1 + x·deviationsᵢ) = 0 for x, within the range that keeps all 1 + x·aᵢ ≥ 0.
+
+    `shares` and `deviations` broadcast to (…, k); every set of deviations has both signs. If an extreme outcome has no
+    share the sum may not change sign; x is then the end of its range, which is the constrained maximum as well.
+
+    Raises:
+        ValueError: a share is not a number.
+        ConvergenceError: there is no solution because all deviations have one sign, or none is found.
+    """
+    shares, deviations = np.broadcast_arrays(shares, deviations)
+    classes = shares.shape[-1]
+    p, a = shares.reshape(-1, classes), deviations.reshape(-1, classes)
+    if not np.isfinite(p).all():
+        raise ValueError(f"shares must be numbers, not {p[~np.isfinite(p)][0]}")
+    one_sided = (a.max(axis=-1) <= 0) | (a.min(axis=-1) >= 0)
+    if one_sided.any():
+        raise ConvergenceError(f"no shares give deviations all of one sign a mean of 0: {a[one_sided][0].tolist()}")
+    low, high = -1 / a.max(axis=-1), -1 / a.min(axis=-1)
+    tolerance = 1e-14 * (high - low)
+    x = np.zeros(len(p))
+    # most rows take a few Newton steps, those near the end of their range dozens: iterate over unsolved rows only
+    rows = np.arange(len(p))
+    for step in range(_STEPS):
+        ratios = a[rows] / (1 + x[rows, None] * a[rows])
+        value = (p[rows] * ratios).sum(axis=-1)
+        low[rows] = np.where(value > 0, x[rows], low[rows])
+        high[rows] = np.where(value < 0, x[rows], high[rows])
+        newton = x[rows] + value / (p[rows] * ratios**2).sum(axis=-1)
+        inside = (low[rows] < newton) & (newton < high[rows])
+        takes_newton = (inside & (step < _NEWTON_STEPS)) | (value == 0)
+        following = np.where(takes_newton, newton, (low[rows] + high[rows]) / 2)
+        is_settled = np.abs(following - x[rows]) <= tolerance[rows]
+        x[rows] = following
+        rows = rows[~is_settled]
+        if not rows.size:
+            break
+    else:
+        raise ConvergenceError(
+            f"no likeliest shares found in {_STEPS} steps, given shares such as {p[rows[0]].tolist()}"
+        )
+    return x.reshape(shares.shape[:-1])
+
+
+def constrain_mean(shares: Floats, mean: float) -> Floats:
+    """Maximum-likelihood shares (…, k) of equally spaced outcomes in [0, 1] with mean `mean`, given `shares`.
+
+    All `shares` must be positive.
+    """
+    deviations = np.linspace(0, 1, shares.shape[-1]) - mean
+    return shares / (1 + solve_tilt(shares, deviations)[..., None] * deviations)
+
+
+def constrain_deviations(shares: Floats, deviations_from_half: float) -> Floats:
+    """Maximum-likelihood shares (…, k) whose mean is ½ plus `deviations_from_half` of their own standard deviations.
+
+    The constraint is not linear; it is linearised at the last solution until the shares converge. All `shares` must be
+    positive.
+
+    Raises:
+        ConvergenceError: the shares do not converge.
+    """
+    outcomes, t = np.linspace(0, 1, shares.shape[-1]), deviations_from_half
+    observed = shares.reshape(-1, shares.shape[-1])
+    result = np.full_like(observed, 1 / shares.shape[-1])
+    # most rows are still after a few rounds: go on with the others only
+    rows = np.arange(len(observed))
+    for _ in range(_ROUNDS):
+        fitted = result[rows]
+        mean = (fitted @ outcomes)[:, None]
+        deviation = np.sqrt((fitted @ outcomes**2)[:, None] - mean**2)
+        linear = outcomes - 0.5 - t * deviation * (1 + ((mean - outcomes) / deviation) ** 2) / 2
+        result[rows] = constrained = observed[rows] / (1 + solve_tilt(observed[rows], linear)[:, None] * linear)
+        moved = np.abs(constrained - fitted).max(axis=-1)
+        rows, moved = rows[moved >= 1e-12], moved[moved >= 1e-12]
+        if not rows.size:
+            break
+    if not moved.max(initial=0.0) < _STILL:
+        raise ConvergenceError(
+            f"shares that are {t:g} deviations from a half still move by {moved.max():.1g} after {_ROUNDS} rounds"
+        )
+    return result.reshape(shares.shape)
 
 
 @dataclass(frozen=True)
@@ -103,7 +196,7 @@ def log_likelihood_ratio(counts: npt.ArrayLike, sprt: Sprt) -> Floats:
     Model "score": n/2·ln((s² + (m − low)²)/(s² + (m − high)²)) for the mean m and variance s² of the outcomes, with the
     correction of the module. Without observations it is 0.
     """
-    array = checked_counts("counts", counts)
+    array = check_counts("counts", counts)
     n = array.sum(axis=-1)
     if sprt.model == "score":
         steps = array.shape[-1] - 1
@@ -112,12 +205,17 @@ def log_likelihood_ratio(counts: npt.ArrayLike, sprt: Sprt) -> Floats:
     filled = np.where(array == 0, _EMPTY_CELL, array)
     shares = filled / filled.sum(axis=-1, keepdims=True)
     if sprt.model == "normalized":
-        scale = math.sqrt(games_per_outcome(array.shape[-1])) / NORMALIZED_ELO_PER_SIGMA
+        scale = _normalized_scale(array.shape[-1])
         p0, p1 = (constrain_deviations(shares, bound * scale) for bound in (sprt.low, sprt.high))
     else:
         p0, p1 = (constrain_mean(shares, score_from_elo(bound)) for bound in (sprt.low, sprt.high))
     ratio = (filled * np.log(p1 / p0)).sum(axis=-1)
     return np.where(n > 0, ratio, 0.0)
+
+
+def _normalized_scale(classes: int) -> float:
+    """Standard deviations of an outcome of `classes` values per normalized Elo: of 2 for a game, of more for a pair."""
+    return math.sqrt(1 if classes == 2 else 2) / NORMALIZED_ELO_PER_SIGMA
 
 
 def _normal_ratio(times: Floats, sums: Floats, squares: Floats, steps: int, sprt: Sprt) -> Floats:
@@ -139,7 +237,7 @@ def sprt_crossings(counts: npt.ArrayLike, sprt: Sprt) -> npt.NDArray[np.int8]:
     A bound counts as crossed if the ratio is beyond it with and without half an observation added to the worst and to
     the best class; the ratio of model "score" already contains its correction.
     """
-    array = checked_counts("counts", counts)
+    array = check_counts("counts", counts)
     guard = np.zeros(array.shape[-1])
     if sprt.model != "score":
         guard[[0, -1]] = _ADDED
@@ -299,7 +397,7 @@ class _Stand:
 def _drifts(sprt: Sprt, deviation: float, classes: int) -> tuple[Callable[[float], float], tuple[float, float]]:
     """Return the drift by strength, in deviations per observation, and the range of strengths to search."""
     if sprt.model == "normalized":
-        scale = math.sqrt(games_per_outcome(classes)) / NORMALIZED_ELO_PER_SIGMA
+        scale = _normalized_scale(classes)
         farthest = 0.5 / deviation / scale
         return lambda strength: strength * scale, (-farthest, farthest)
     if sprt.model == "logistic":

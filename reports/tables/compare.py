@@ -11,7 +11,7 @@ from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
 from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead, OpponentEffect
 from knights_isolation.experiments.statistics.planning import WORTH
-from knights_isolation.experiments.statistics.proportions import Interval, PairInterval
+from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.experiments.statistics.run_diff import equal_cost_verdicts
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.checks.search_cost import Cost
@@ -186,11 +186,9 @@ def _each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: floa
 
 
 def _duel_cells(duel: HeadToHead, worth: float) -> dict[str, Any]:
-    rate = duel.jointly
-    of_pairs = PairInterval(rate.estimate, rate.low, rate.high, rate.confidence, duel.pairs, None, "")
     return {
-        "win_rate": estimate_of(rate),
-        "elo": Estimate(*map(Elo, of_pairs.elo)),
+        "win_rate": estimate_of(duel.jointly),
+        "elo": Estimate(*map(Elo, duel.jointly.elo)),
         "verdict": wording.verdict_cell(duel, worth),
         "adjusted_p": p_value_of(duel),
     }

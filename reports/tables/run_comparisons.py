@@ -110,7 +110,7 @@ def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
                     "runs": len(repetition.runs),
                     "lowest": Share(min(run.rate.estimate for run in repetition.runs)),
                     "highest": Share(max(run.rate.estimate for run in repetition.runs)),
-                    "p_alike": PValue(repetition.test.p_value),
+                    "p_alike": PValue(repetition.p_value),
                 }
                 for repetition in analysis.repetitions
             ),

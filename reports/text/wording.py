@@ -618,7 +618,7 @@ def repetition_words(repetition: Repetition) -> str:
         f"{repetition.agent} was measured {len(repetition.runs)} times and won between {Share(min(rates)).text} and "
         f"{Share(max(rates)).text}: the same player differs from itself by {100 * repetition.largest_difference:.1f} "
         f"points; two runs of this length differ by up to {100 * repetition.expected_difference:.1f} points by chance "
-        f"alone (test that all runs are equal: {p_words(repetition.test.p_value)}).{odd}"
+        f"alone (test that all runs are equal: {p_words(repetition.p_value)}).{odd}"
     )
 
 
