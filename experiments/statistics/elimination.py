@@ -56,16 +56,14 @@ def elimination_times(
     return after
 
 
-def gap_to_leader(
-    leader: Floats, other: Floats, contenders: int, alpha: float = ALPHA, pool: int | None = None
-) -> Interval:
+def gap_to_leader(leader: Floats, other: Floats, contenders: int, pool: int | None = None) -> Interval:
     """Estimate the leader's surplus share over the openings both have played, with the interval used for elimination.
 
     Each end of it is wrong with a chance of at most α/(K − 1) for K contenders, at any time.
     """
     both = ~(np.isnan(leader) | np.isnan(other))
     leads = _leads(leader[both], other[both])
-    confidence = 1 - 2 * pairwise_alpha(contenders, alpha)
+    confidence = 1 - 2 * pairwise_alpha(contenders)
     low, high = confidence_sequence(leads, confidence, pool).last
     mean = 2 * float(leads.mean()) - 1 if leads.size else math.nan
     return Interval(mean, 2 * low - 1, 2 * high - 1, confidence)

@@ -279,7 +279,7 @@ class Split:
     rate: Interval
 
 
-def matchups(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Matchup, ...]:
+def matchups(table: PairTable, agent: str) -> tuple[Matchup, ...]:
     """Return the results of `agent` against each opponent it met, by name."""
     mine = table.pairs_of(agent)
     is_first, opponent = _sides(table, agent, mine)
@@ -296,21 +296,19 @@ def matchups(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Ma
                 wins=int(wins[chosen].sum()),
                 games=int(games[chosen].sum()),
                 pairs=count_pairs(wins[paired]),
-                rate=_opening_rate(cluster[paired], wins[paired], games[paired], confidence),
+                rate=_opening_rate(cluster[paired], wins[paired], games[paired]),
             )
         )
     return tuple(rows)
 
 
-def standings(
-    table: PairTable, confidence: float = 0.95, pools: Mapping[str, int | None] | None = None
-) -> tuple[Standing, ...]:
+def standings(table: PairTable, pools: Mapping[str, int | None] | None = None) -> tuple[Standing, ...]:
     """Return every agent's result, best rate first; `pools` by agent, see `standing`."""
-    results = [standing(table, agent, confidence, (pools or {}).get(agent)) for agent in table.agents]
+    results = [standing(table, agent, (pools or {}).get(agent)) for agent in table.agents]
     return tuple(sorted(results, key=lambda s: (-np.nan_to_num(s.rate.estimate, nan=-1.0), s.agent)))
 
 
-def standing(table: PairTable, agent: str, confidence: float = 0.95, pool: int | None = None) -> Standing:
+def standing(table: PairTable, agent: str, pool: int | None = None) -> Standing:
     """Return one agent's result.
 
     `pool` is the number of existing openings, if the agent and all its opponents are deterministic: then only the
@@ -324,7 +322,7 @@ def standing(table: PairTable, agent: str, confidence: float = 0.95, pool: int |
     games, wins = table.games[mine], table.wins[mine]
     record = record_of(table, agent)
     opponents = np.unique(record.opponent).size
-    rate = _opening_rate(record.cluster, record.wins, np.full(record.wins.size, 2), confidence, opponents)
+    rate = _opening_rate(record.cluster, record.wins, np.full(record.wins.size, 2), opponents)
     return Standing(
         agent=agent,
         wins=int(np.where(is_first, wins, games - wins).sum()),
@@ -336,7 +334,7 @@ def standing(table: PairTable, agent: str, confidence: float = 0.95, pool: int |
     )
 
 
-def splits(table: PairTable, agent: str, confidence: float = 0.95, pool: int | None = None) -> tuple[Split, ...]:
+def splits(table: PairTable, agent: str, pool: int | None = None) -> tuple[Split, ...]:
     """Return `agent`'s games by side and colour of the opening, unfinished pairs included; `pool` as in `standing`."""
     mine = table.pairs_of(agent)
     is_first, opponent = _sides(table, agent, mine)
@@ -352,7 +350,7 @@ def splits(table: PairTable, agent: str, confidence: float = 0.95, pool: int | N
             chosen = (is_same == same_colour) & (won >= 0)
             wins = won[chosen].astype(np.int64)
             opponents = np.unique(opponent[chosen]).size
-            rate = _opening_rate(cluster[chosen], wins, np.ones(wins.size, np.int64), confidence, opponents)
+            rate = _opening_rate(cluster[chosen], wins, np.ones(wins.size, np.int64), opponents)
             rate = of_pool(rate, seen)
             rows.append(Split(agent, placed_first, same_colour, int(wins.sum()), wins.size, rate))
     return tuple(rows)
@@ -373,9 +371,9 @@ def share_seen(record: AgentPairs, pool: int | None) -> float:
     return float(cells / (np.unique(record.opponent).size * pool))
 
 
-def _opening_rate(cluster: Ints, wins: Ints, games: Ints, confidence: float, opponents: int = 1) -> Interval:
+def _opening_rate(cluster: Ints, wins: Ints, games: Ints, opponents: int = 1) -> Interval:
     if not wins.size:
-        return rate_interval([], [], 1.0, confidence)
+        return rate_interval([], [])
     _, unit = np.unique(cluster, return_inverse=True)
     won, played = np.bincount(unit, wins), np.bincount(unit, games)
-    return rate_interval(won, played, float(opponents), confidence)
+    return rate_interval(won, played, float(opponents))

@@ -315,15 +315,15 @@ def mean_parts(
     )
 
 
-def student_tail(openings: int, confidence: float) -> float:
-    """Return the share of resamples to exclude on either side, corrected for few openings.
+def student_tail(openings: int) -> float:
+    """Return the share of resamples to exclude on either side of a 95 % interval, corrected for few openings.
 
-    It is smaller than (1 − confidence)/2 by the ratio of Student's to the normal quantile, and because resamples vary
+    It is smaller than `ALPHA`/2 by the ratio of Student's to the normal quantile, and because resamples vary
     less than samples do (Hesterberg, 2015). 0 for a single opening.
     """
     if openings < 2:
         return 0.0
-    student = math.sqrt(openings / (openings - 1)) * float(scipy.special.stdtrit(openings - 1, 0.5 + confidence / 2))
+    student = math.sqrt(openings / (openings - 1)) * float(scipy.special.stdtrit(openings - 1, 1 - ALPHA / 2))
     return float(scipy.special.ndtr(-student))
 
 

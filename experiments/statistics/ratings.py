@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from .argument_checks import Floats, check_between, check_integer
+from .argument_checks import Floats, check_integer
 from .game_pairs import PairTable
 from .proportions import ELO_PER_LOGIT, ConvergenceError, student_tail
 
@@ -77,7 +77,6 @@ class Ratings:
     half_game_added: tuple[str, ...]
     openings: int
     unfinished: int
-    confidence: float
     draws: int
     seed: int
     is_exact: bool = False
@@ -102,7 +101,6 @@ def rate_agents(
     zero: str | None = None,
     *,
     seed: int = 0,
-    confidence: float = 0.95,
     draws: int = DRAWS,
     pool: int | None = None,
 ) -> Ratings:
@@ -118,13 +116,12 @@ def rate_agents(
     """
     check_integer("seed", seed)
     check_integer("draws", draws, 2)
-    check_between("confidence", confidence)
     zero_code = None if zero is None else table.code(zero)
     agents = len(table.agents)
     met, won, lost = _by_opening(table)
     openings = len(won)
     if not openings:
-        return Ratings((), (), zero, None, (), 0, table.unfinished, confidence, draws, seed)
+        return Ratings((), (), zero, None, (), 0, table.unfinished, draws, seed)
     totals = _win_matrix(np.ones((1, openings)), won, lost, met, agents)
     added = outside_main_group(totals[0])
     logits = _anchored(fit_ratings(totals), zero_code)[0]
@@ -135,7 +132,7 @@ def rate_agents(
     balance = np.minimum(totals[0].sum(axis=0), totals[0].sum(axis=1))
     anchor = zero_code if zero_code is not None else int(np.argmax(balance))
     reached = _reached(resampled) if unseen else np.ones_like(resampled, bool)
-    tail = student_tail(openings, confidence)
+    tail = student_tail(openings)
     low = np.quantile(np.where(reached[:, :, anchor], spread, -np.inf), tail, axis=0, method="lower")
     high = np.quantile(np.where(reached[:, anchor, :], spread, np.inf), 1 - tail, axis=0, method="higher")
     order = np.argsort(-logits, kind="stable")
@@ -147,7 +144,6 @@ def rate_agents(
         half_game_added=tuple(table.agents[i] for i in np.flatnonzero(added)),
         openings=openings,
         unfinished=table.unfinished,
-        confidence=confidence,
         draws=draws,
         seed=seed,
         is_exact=not unseen,

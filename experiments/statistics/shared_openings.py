@@ -130,6 +130,13 @@ def shared_play(table: PairTable, contender: str, baseline: str, also: Collectio
     against = tuple(name for name, was_played in zip(opponents, played, strict=True) if was_played)
     extra = [_cells(table, name, against) for name in also] if paired and against else []
     whole = _joined([base, *extra])
+    samples: tuple[Sample, ...]
+    if not paired:
+        samples = _reduce(own.rates, own.cluster), _reduce(base.rates, base.cluster)
+    elif len(whole.opening) == len(base.opening):
+        samples = (_reduce(own.rates - base.rates, own.cluster),)
+    else:
+        samples = (_regressed(own, base, whole),)
     return SharedPlay(
         opponents=against,
         missing=tuple(sorted((met[0] | met[1]) - set(against))),
@@ -138,16 +145,8 @@ def shared_play(table: PairTable, contender: str, baseline: str, also: Collectio
         own=own,
         base=base,
         whole=whole,
-        samples=_samples(own, base, whole, paired),
+        samples=samples,
     )
-
-
-def _samples(own: PairCells, base: PairCells, whole: PairCells, paired: bool) -> tuple[Sample, ...]:
-    if not paired:
-        return _rates(own), _rates(base)
-    if len(whole.opening) == len(base.opening):
-        return (_differences(own, base),)
-    return (_regressed(own, base, whole),)
 
 
 def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> PairCells:
@@ -183,14 +182,6 @@ def _joined(parts: Sequence[PairCells]) -> PairCells:
         kept.append(PairCells(cells.opening[new], cells.cluster[new], cells.wins[new], cells.pairs[new]))
         seen = np.concatenate([seen, cells.opening[new]])
     return PairCells(*(np.concatenate([getattr(cells, field.name) for cells in kept]) for field in fields(PairCells)))
-
-
-def _differences(own: PairCells, base: PairCells) -> Sample:
-    return _reduce(own.rates - base.rates, own.cluster)
-
-
-def _rates(cells: PairCells) -> Sample:
-    return _reduce(cells.rates, cells.cluster)
 
 
 def _regressed(own: PairCells, base: PairCells, whole: PairCells) -> Sample:

@@ -82,7 +82,7 @@ def rating_notes(findings: RunResults, ratings: Ratings, have_intervals: bool = 
         notes[-1] += f" All {ratings.openings:,} openings of this kind (up to symmetry) were played: exact for them."
         return (*notes, *_helped(ratings))
     notes[-1] += (
-        f" Individual {100 * ratings.confidence:.0f} % intervals, by resampling "
+        f" Individual 95 % intervals, by resampling "
         f"{pluralise(ratings.openings, 'opening')} {ratings.draws} times (seed {ratings.seed})."
     )
     return (*notes, *_helped(ratings), *_open_ended(ratings))
