@@ -28,13 +28,10 @@ from knights_isolation.reports.text.wording import verdict_of
 
 
 @pytest.mark.parametrize("openings", [2, 3, 5, 20, 180])
-@pytest.mark.parametrize("confidence", [0.9, 0.95])
-def test_resamples_of_few_openings_leave_out_less_by_students_t_and_by_their_smaller_spread(
-    openings: int, confidence: float
-) -> None:
-    quantile = t.ppf(0.5 + confidence / 2, openings - 1) * math.sqrt(openings / (openings - 1))
-    assert student_tail(openings, confidence) == pytest.approx(norm.cdf(-quantile))
-    assert student_tail(1, confidence) == 0.0
+def test_resamples_of_few_openings_leave_out_less_by_students_t_and_by_their_smaller_spread(openings: int) -> None:
+    quantile = t.ppf(0.975, openings - 1) * math.sqrt(openings / (openings - 1))
+    assert student_tail(openings) == pytest.approx(norm.cdf(-quantile))
+    assert student_tail(1) == 0.0
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (5, 50), (1, 100)])

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import astuple
 
 import numpy as np
 import pandas as pd
@@ -21,8 +22,7 @@ from knights_isolation.experiments.statistics.paired_differences import (
 )
 from knights_isolation.experiments.statistics.planning import (
     detectable_effect,
-    openings_after_pilot,
-    pairs_after_pilot,
+    plan_after_pilot,
     power_over_every_opponent,
 )
 from knights_isolation.experiments.statistics.proportions import (
@@ -368,8 +368,8 @@ def test_what_could_have_been_found_is_what_a_plan_by_the_same_variance_says_it_
     results = tournament(np.random.default_rng(22), ("base", "new"), OPPONENTS, 30, 0.15)
     comparison = compare(pairs_in(games_of(results)), "new", "base")
     reach = detectable_effect(comparison, 0.02)
-    assert reach.still_needed == openings_after_pilot(comparison, 0.02).still_needed > 0
-    assert openings_after_pilot(comparison, reach.difference).plan.pairs == pytest.approx(30, abs=1)
+    assert reach.still_needed == plan_after_pilot(comparison, 0.02).pairs - comparison.openings > 0
+    assert plan_after_pilot(comparison, reach.difference).pairs == pytest.approx(30, abs=1)
     assert detectable_effect(comparison, 1.1 * reach.difference).still_needed == 0
 
 
@@ -380,8 +380,10 @@ def test_what_a_difference_costs_depends_on_how_many_contenders_share_alpha():
     a, _, c = compare_all(pairs_in(games_of(results)), "base", ["a", "b", "c"])
     assert isinstance(a, Comparison)
     assert isinstance(c, HeadToHead)
-    assert detectable_effect(a, 0.05).still_needed == openings_after_pilot(a, 0.05, alpha=a.alpha / 3).still_needed
-    assert detectable_effect(c, 0.05).still_needed == pairs_after_pilot(c.pairs, 0.05, alpha=c.alpha / 3).still_needed
+    assert detectable_effect(a, 0.05).still_needed == plan_after_pilot(a, 0.05, alpha=a.alpha / 3).pairs - a.openings
+    assert (
+        detectable_effect(c, 0.05).still_needed == plan_after_pilot(c.pairs, 0.05, alpha=c.alpha / 3).pairs - c.openings
+    )
 
 
 @pytest.mark.exhaustive
@@ -613,7 +615,7 @@ def test_standings_of_one_opponent_have_the_default_pair_interval():
     assert (matchup.rate.low, matchup.rate.high) == pytest.approx((interval.low, interval.high), abs=1e-12)
     assert (matchup.wins, matchup.games) == (best.wins, best.games) == (results["new", "MM"].sum(), 80)
     (mirrored,) = matchups(table, "MM")
-    assert mirrored.pairs.as_tuple() == matchup.pairs.as_tuple()[::-1]
+    assert astuple(mirrored.pairs) == astuple(matchup.pairs)[::-1]
 
 
 def test_a_pair_that_lacks_a_game_counts_its_one_game_for_either_agent():

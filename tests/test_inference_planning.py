@@ -11,8 +11,8 @@ from scipy.stats import norm
 from knights_isolation.experiments.statistics.planning import (
     least_variance,
     openings_for_effect,
-    pairs_after_pilot,
     pairs_for_effect,
+    plan_after_pilot,
     sprt_plan,
 )
 from knights_isolation.experiments.statistics.proportions import PairCounts, score_from_elo
@@ -76,12 +76,11 @@ def test_half_way_between_the_hypotheses_a_sequential_test_takes_longest():
 
 
 def test_a_pilot_with_openings_that_decide_promises_fewer_pairs():
-    decided = pairs_after_pilot(PairCounts(3, 94, 3), 0.03)
-    free = pairs_after_pilot(PairCounts(25, 50, 25), 0.03)
-    assert decided.plan.pairs < free.plan.pairs / 2
-    assert free.still_needed == free.plan.pairs - 100
-    assert pairs_after_pilot(PairCounts(25, 50, 25), 0.3).still_needed == 0
-    assert pairs_after_pilot(PairCounts(0, 10, 0), 0.03).plan.pairs > 100
+    decided = plan_after_pilot(PairCounts(3, 94, 3), 0.03)
+    free = plan_after_pilot(PairCounts(25, 50, 25), 0.03)
+    assert decided.pairs < free.pairs / 2
+    assert plan_after_pilot(PairCounts(25, 50, 25), 0.3).pairs < 100 < free.pairs
+    assert plan_after_pilot(PairCounts(0, 10, 0), 0.03).pairs > 100
 
 
 @pytest.mark.parametrize(
@@ -90,7 +89,7 @@ def test_a_pilot_with_openings_that_decide_promises_fewer_pairs():
         (lambda: pairs_for_effect(0), "0"),
         (lambda: pairs_for_effect(0.1, power=0.4), r"0\.4"),
         (lambda: pairs_for_effect(0.1, variance=-1), "-1"),
-        (lambda: pairs_after_pilot(PairCounts(0, 0, 0), 0.1), "no pairs"),
+        (lambda: plan_after_pilot(PairCounts(0, 0, 0), 0.1), "no complete pairs"),
         (lambda: sprt_plan(Sprt(0, 20, model="normalized"), 10), "normalized"),
         (lambda: holm([0.5, 1.5]), r"1\.5"),
         (lambda: holm([math.nan]), "nan"),

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -373,11 +373,12 @@ def _play_in(
             report("playing", "", pool.fleet.machines if pool.fleet else None)
 
         try:
-            if not run_directory.load_run(recorder.path).processor_costs:
+            info = run_directory.load_run(recorder.path)
+            if not info.processor_costs:
                 report("measuring")
                 names = to_measure(plan)
                 costs = conduct.measure(names) if conduct.measure else measure_in(pool, names, interrupted)
-                run_directory.note_costs(recorder.path, measured(costs))
+                run_directory.write_info(replace(info, processor_costs=measured(costs)))
             play_missing(pool, feed, recorder, interrupted, look)
         except UnreachableError as error:
             notes.append(str(error))

@@ -184,7 +184,9 @@ def games_folder(run: str | Path) -> Path:
 def live_files(folder: Path) -> list[Path]:
     """Return the files that have not been merged into another, in the order of their parts."""
     live: list[Path] = []
-    for path in sorted(folder.glob("games-*.parquet"), key=_widest_first):
+    for path in sorted(
+        folder.glob("games-*.parquet"), key=lambda path: (_span_of(path)[0], -_span_of(path)[1])
+    ):  # widest first
         if not live or _span_of(path)[1] > _span_of(live[-1])[1]:
             live.append(path)
     return live
@@ -416,11 +418,6 @@ def _file_name(first: int, last: int) -> str:
 def _span_of(path: Path) -> tuple[int, int]:
     _, first, last = path.stem.split("-")
     return int(first), int(last)
-
-
-def _widest_first(path: Path) -> tuple[int, int]:
-    first, last = _span_of(path)
-    return first, -last
 
 
 def _coded(codes: NDArray[Any], words: Sequence[str], kind: pa.DataType) -> pa.Array:

@@ -294,11 +294,6 @@ def written_config(info: RunInfo, overrides: Mapping[str, object] | None = None)
     return load_config(path, overrides)
 
 
-def note_costs(path: Path, costs: Mapping[str, Cost]) -> None:
-    """Save the search costs of a run's agents."""
-    write_info(replace(load_run(path), processor_costs=dict(costs)))
-
-
 def note_unranked(path: Path, names: Iterable[str]) -> None:
     """Save which players of a league never made a legal move, so that all results of the run leave them out."""
     info, unranked = load_run(path), sorted(names)

@@ -139,7 +139,6 @@ class Comparison(Result):
     openings: int
     baseline_openings: int
     unshared: int
-    confidence: float
     difference: Interval
     effects: tuple[OpponentEffect, ...]
     covariance: tuple[tuple[float, ...], ...]
@@ -241,7 +240,6 @@ def compare(
         unshared=play.unshared,
         unfinished=_unfinished(table, contender, baseline),
         pool=known,
-        confidence=1 - alpha,
         alpha=alpha,
         difference=difference,
         jointly=difference,

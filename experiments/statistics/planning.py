@@ -17,7 +17,7 @@ from .agent_results import list_chunks
 from .argument_checks import Floats, Ints, check_between, positive
 from .contender_verdicts import judge, judge_all_pairs
 from .paired_differences import Comparison, HeadToHead
-from .proportions import PairCounts, score_from_elo
+from .proportions import ALPHA, PairCounts, score_from_elo
 from .run_results import RunResults
 from .sprt import Sprt
 
@@ -50,7 +50,7 @@ class FixedPlan:
 
 
 def pairs_for_effect(
-    effect: float, power: float = 0.8, alpha: float = 0.05, variance: float = TYPICAL_VARIANCE
+    effect: float, power: float = POWER, alpha: float = ALPHA, variance: float = TYPICAL_VARIANCE
 ) -> FixedPlan:
     """Pairs of a head-to-head needed to detect `effect`, the score minus ½, in a two-sided test at `alpha`.
 
@@ -80,10 +80,6 @@ def openings_for_effect(effect: float, power: float, alpha: float, variance: flo
     return FixedPlan(effect, variance, power, alpha, max(plan.pairs, math.ceil(1 - math.log2(alpha))))
 
 
-def _padded_variance(pairs: PairCounts) -> float:
-    return PairCounts(pairs.lost + 2, pairs.split, pairs.won + 2).variance
-
-
 def least_variance(effect: float) -> float:
     """Smallest variance of a pair's score with mean ½ + `effect`: no pair is lost twice (or none won)."""
     return abs(effect) / 2 - effect**2
@@ -108,39 +104,25 @@ def _power(pairs: int, decided: float, won: float, alpha: float) -> float:
     return float(binom.pmf(numbers, pairs, decided) @ binom.sf(enough - 1, numbers, won))
 
 
-@dataclass(frozen=True)
-class PilotPlan:
-    """Pairs, or openings of a gauntlet, still to be played after a pilot; 0 if the pilot was large enough.
+def plan_after_pilot(
+    pilot: PairCounts | Comparison, effect: float, power: float = POWER, alpha: float = ALPHA
+) -> FixedPlan:
+    """Pairs, or openings of a gauntlet, to detect `effect`, the pilot's included, by the pilot's own variance.
 
-    From an opening of a gauntlet both agents meet every opponent.
+    Raises:
+        ValueError: the pilot has no pairs, or no openings in common.
     """
-
-    pilot: PairCounts | Comparison
-    plan: FixedPlan
-    still_needed: int
-
-
-def pairs_after_pilot(pilot: PairCounts, effect: float, power: float = 0.8, alpha: float = 0.05) -> PilotPlan:
-    """Pairs to play beyond a pilot to detect `effect`, by the pilot's own variance.
-
-    The variance is that of Agresti–Coull on pairs, so that a pilot of split pairs only does not give a variance of
-    zero. Raises ValueError for an empty pilot.
-    """
-    if pilot.n == 0:
-        raise ValueError("the pilot has no pairs; use another, or plan without a pilot")
-    plan = pairs_for_effect(effect, power, alpha, _padded_variance(pilot))
-    return PilotPlan(pilot, plan, max(plan.pairs - pilot.n, 0))
-
-
-def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, alpha: float = 0.05) -> PilotPlan:
-    """Openings to play beyond a pilot comparison to detect a difference of `effect`, by its own variance.
-
-    Raises ValueError for a pilot without openings in common.
-    """
-    if not pilot.effects:
+    if not (pilot.n if isinstance(pilot, PairCounts) else pilot.effects):
         raise ValueError("the pilot has no complete pairs in common; use another, or plan without a pilot")
-    plan = openings_for_effect(effect, power, alpha, pilot.variance_per_opening)
-    return PilotPlan(pilot, plan, max(plan.pairs - pilot.openings, 0))
+    needed = pairs_for_effect if isinstance(pilot, PairCounts) else openings_for_effect
+    return needed(effect, power, alpha, _variance_of(pilot))
+
+
+def _variance_of(pilot: PairCounts | Comparison) -> float:
+    """Variance of an opening; that of pairs by Agresti–Coull on pairs, so that split pairs alone do not give zero."""
+    if isinstance(pilot, PairCounts):
+        return PairCounts(pilot.lost + 2, pilot.split, pilot.won + 2).variance
+    return pilot.variance_per_opening
 
 
 @dataclass(frozen=True)
@@ -152,7 +134,6 @@ class DetectableEffect:
     that power.
     """
 
-    worth: float
     difference: float
     still_needed: int
 
@@ -161,14 +142,15 @@ def detectable_effect(comparison: Comparison | HeadToHead, worth: float = WORTH)
     """Difference that `comparison` could have detected; none after a census, and unknown without pairs."""
     positive("worth", worth)
     if comparison.is_empty or comparison.is_census:
-        return DetectableEffect(worth, 0.0 if comparison.is_census else math.nan, 0)
-    alpha = comparison.alpha / comparison.family
-    if isinstance(comparison, HeadToHead):
-        variance, pilot = _padded_variance(comparison.pairs), pairs_after_pilot(comparison.pairs, worth, POWER, alpha)
-    else:
-        variance, pilot = comparison.variance_per_opening, openings_after_pilot(comparison, worth, POWER, alpha)
+        return DetectableEffect(0.0 if comparison.is_census else math.nan, 0)
+    alpha, pilot = comparison.alpha / comparison.family, _pilot_of(comparison)
+    still_needed = max(plan_after_pilot(pilot, worth, POWER, alpha).pairs - comparison.openings, 0)
     wanted = float(scipy.special.ndtri(1 - alpha / 2)) + float(scipy.special.ndtri(POWER))
-    return DetectableEffect(worth, min(wanted * math.sqrt(variance / comparison.openings), 1.0), pilot.still_needed)
+    return DetectableEffect(min(wanted * math.sqrt(_variance_of(pilot) / comparison.openings), 1.0), still_needed)
+
+
+def _pilot_of(result: Comparison | HeadToHead) -> PairCounts | Comparison:
+    return result.pairs if isinstance(result, HeadToHead) else result
 
 
 def power_over_every_opponent(comparison: Comparison, lead: float, power: float = POWER) -> tuple[float, float]:
@@ -267,7 +249,7 @@ class ContenderPlan:
 
 
 def plan_contenders(
-    pilot: RunResults, effect: float, power: float = 0.8, alpha: float = 0.05
+    pilot: RunResults, effect: float, power: float = POWER, alpha: float = ALPHA
 ) -> tuple[ContenderPlan, ...]:
     """Plan the games every contender needs to detect `effect`, a share of games won, by the pilot's own variance.
 
@@ -277,38 +259,37 @@ def plan_contenders(
     """
     if each := judge_all_pairs(pilot, alpha):
         return tuple(
-            _duel_plan(f"{duel.contender} – {duel.baseline}", duel, effect, power, alpha / len(each)) for duel in each
+            _contender_plan(f"{duel.contender} – {duel.baseline}", duel, 2, effect, power, alpha / len(each))
+            for duel in each
         )
     verdicts = judge(pilot, alpha)
     share = alpha / max(verdicts.family, 1)
     plans = []
     for claim in verdicts.judged:
-        if isinstance(claim, HeadToHead):
-            plans.append(_duel_plan(claim.contender, claim, effect, power, share))
-            continue
-        _check_size(claim.contender, claim.openings)
-        openings = openings_after_pilot(claim, effect, power, share)
-        baseline_share = claim.baseline_openings / claim.openings if claim.paired and claim.openings else 1.0
-        matches = len(claim.opponents) * (1 + baseline_share) + (verdicts.against_baseline(claim.contender) is not None)
-        games = round(openings.still_needed * 2 * matches)
-        plans.append(ContenderPlan(claim.contender, False, openings.plan, claim.openings, openings.still_needed, games))
+        matches = 1.0
+        if isinstance(claim, Comparison):
+            has_met = verdicts.against_baseline(claim.contender) is not None
+            baseline_share = claim.baseline_openings / claim.openings if claim.paired and claim.openings else 1.0
+            matches = len(claim.opponents) * (1 + baseline_share) + has_met
+        plans.append(_contender_plan(claim.contender, claim, 2 * matches, effect, power, share))
     if not plans:
         raise ValueError("the pilot has no complete pairs yet; use another, or plan without a pilot")
     return tuple(plans)
 
 
-def _duel_plan(name: str, duel: HeadToHead, effect: float, power: float, alpha: float) -> ContenderPlan:
-    _check_size(name, duel.pairs.n)
-    pairs = pairs_after_pilot(duel.pairs, effect, power, alpha)
-    return ContenderPlan(name, True, pairs.plan, duel.pairs.n, pairs.still_needed, 2 * pairs.still_needed)
-
-
-def _check_size(name: str, openings: int) -> None:
-    if openings < _FEWEST_OPENINGS:
+def _contender_plan(
+    name: str, pilot: Comparison | HeadToHead, games_an_opening: float, effect: float, power: float, alpha: float
+) -> ContenderPlan:
+    played = pilot.openings
+    if played < _FEWEST_OPENINGS:
         raise ValueError(
-            f"too little data: the pilot has {openings} complete opening{'s' * (openings != 1)} of {name}, at least "
+            f"too little data: the pilot has {played} complete opening{'s' * (played != 1)} of {name}, at least "
             f"{_FEWEST_OPENINGS} are needed; play more, or leave --pilot out"
         )
+    plan = plan_after_pilot(_pilot_of(pilot), effect, power, alpha)
+    still_needed = max(plan.pairs - played, 0)
+    games = round(still_needed * games_an_opening)
+    return ContenderPlan(name, isinstance(pilot, HeadToHead), plan, played, still_needed, games)
 
 
 def games_a_second(findings: RunResults, unknown: float) -> float:

@@ -18,7 +18,7 @@ Hypothetical openings are therefore added, as in the method of Agresti and Coull
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -103,10 +103,6 @@ class PairCounts:
         """Variance of one pair's score; NaN without pairs."""
         return (self.won + self.split / 4) / self.n - self.score**2 if self.n else math.nan
 
-    def as_tuple(self) -> tuple[int, int, int]:
-        """Return (lost, split, won)."""
-        return self.lost, self.split, self.won
-
 
 def count_pairs(wins: npt.ArrayLike) -> PairCounts:
     """Count pairs, given an array with the games won per pair: 0, 1 or 2."""
@@ -144,7 +140,7 @@ def pair_interval(pairs: PairCounts, confidence: float = 0.95, pool: int | None 
         raise ValueError(f"pool must be at least the {n} pairs played, not {pool}")
     if n == 0:
         return PairInterval(math.nan, 0.0, 1.0, confidence, pairs)
-    low, high = (float(end) for end in agresti_coull_ends(pairs.as_tuple(), confidence, pool))
+    low, high = (float(end) for end in agresti_coull_ends(astuple(pairs), confidence, pool))
     return PairInterval(pairs.score, low, high, confidence, pairs)
 
 

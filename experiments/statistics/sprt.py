@@ -347,7 +347,7 @@ class _Stand:
         drift_of, ends = _drifts(sprt, deviation, path.classes)
         middle = (drift_of(sprt.low) + drift_of(sprt.high)) / 2
         unit = 1 / (drift_of(sprt.high) - drift_of(sprt.low))
-        position = n * (_drift_of_mean(sprt, mean, deviation) - middle)
+        position = n * ((mean if sprt.model == "score" else mean - 0.5) / deviation - middle)
         lower, upper = sprt.lower_bound * unit - _OVERSHOOT, sprt.upper_bound * unit + _OVERSHOOT
         if path.decision == "H1":
             upper = position = max(position, 1e-9)
@@ -404,10 +404,6 @@ def _drifts(sprt: Sprt, deviation: float, classes: int) -> tuple[Callable[[float
         farthest = elo_from_score(1 - _FARTHEST)
         return lambda strength: (score_from_elo(strength) - 0.5) / deviation, (-farthest, farthest)
     return lambda strength: strength / deviation, (_FARTHEST, 1 - _FARTHEST)
-
-
-def _drift_of_mean(sprt: Sprt, mean: float, deviation: float) -> float:
-    return (mean if sprt.model == "score" else mean - 0.5) / deviation
 
 
 def crossing_chance(drift: float, time: float, lower: float, upper: float) -> float:

@@ -158,14 +158,14 @@ def play(key: str, ids: Ids) -> Answer:
     """
     answer = _do(key, lambda session: _play_batch(session, ids))
     try:
-        return _packed(answer) if isinstance(answer, _Batch) else answer
+        return answer() if callable(answer) else answer
     except Exception as error:
         return _unfit(error)
 
 
 def call(key: str, function: Callable[..., object], *arguments: object) -> Answer:
     """Call `function(worker, *arguments)` in a worker process."""
-    return _do(key, lambda session: _called(session, function, *arguments))
+    return _do(key, lambda session: _answer_of(session, session.pool.call(function, *arguments)))
 
 
 def compute(function: Callable[..., object], calls: Sequence[tuple[Any, ...]]) -> Answer:
@@ -206,7 +206,6 @@ class _Session:
     """The worker processes and their current task.
 
     Attributes:
-        kit: compiled code that the task needs.
         seconds: duration of a game, by match; NaN if unknown.
         given_up: agents that kill their process repeatedly.
     """
@@ -219,17 +218,6 @@ class _Session:
     seconds: NDArray[np.float64]
     interpreted: dict[int, str] = field(default_factory=dict)
     given_up: set[int] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """A finished batch before it is encoded as a part of the log; see `PlayedPart`."""
-
-    task: Task
-    played: FinishedGames
-    matches: Ids
-    seconds: NDArray[np.float64]
-    interpreted: dict[int, str]
 
 
 _Result = TypeVar("_Result")
@@ -343,7 +331,8 @@ class _Tray:
         return agent in self._users
 
 
-def _play_batch(session: _Session, ids: Ids) -> _Batch | Cancelled:
+def _play_batch(session: _Session, ids: Ids) -> Callable[[], PlayedPart] | Cancelled:
+    """Play games; return a function that encodes them as a part of the log, for when the session is free again."""
     schedule = session.task.schedule
     # All other games count as played.
     points = np.zeros((schedule.rounds, len(schedule.matches), 2), np.int8)
@@ -360,18 +349,14 @@ def _play_batch(session: _Session, ids: Ids) -> _Batch | Cancelled:
     players = schedule.players(played.ids)
     session.given_up |= {int(players[game, 2 - games.winner[game]]) for game in forfeits}
     matches = np.unique(schedule.match_of(ids))
-    return _Batch(session.task, played, matches, session.seconds[matches], session.interpreted)
+    seconds, settings, interpreted = session.seconds[matches], session.task.settings, session.interpreted
 
+    def packed() -> PlayedPart:
+        data = log.encode_part(log.games_table(schedule, settings, played))
+        part = LogPart(played.ids, GameEndings(games.winner, games.reason, games.detail), data)
+        return PlayedPart(part, matches, seconds, interpreted)
 
-def _packed(batch: _Batch) -> PlayedPart:
-    games = batch.played.games
-    data = log.encode_part(log.games_table(batch.task.schedule, batch.task.settings, batch.played))
-    part = LogPart(batch.played.ids, GameEndings(games.winner, games.reason, games.detail), data)
-    return PlayedPart(part, batch.matches, batch.seconds, batch.interpreted)
-
-
-def _called(session: _Session, function: Callable[..., object], *arguments: object) -> Answer:
-    return _answer_of(session, session.pool.call(function, *arguments))
+    return packed
 
 
 def _answer_of(session: _Session, number: int) -> Answer:
