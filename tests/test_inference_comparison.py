@@ -380,10 +380,9 @@ def test_what_a_difference_costs_depends_on_how_many_contenders_share_alpha():
     a, _, c = compare_all(pairs_in(games_of(results)), "base", ["a", "b", "c"])
     assert isinstance(a, Comparison)
     assert isinstance(c, HeadToHead)
-    assert detectable_effect(a, 0.05).still_needed == plan_after_pilot(a, 0.05, alpha=a.alpha / 3).pairs - a.openings
-    assert (
-        detectable_effect(c, 0.05).still_needed == plan_after_pilot(c.pairs, 0.05, alpha=c.alpha / 3).pairs - c.openings
-    )
+    of_a, of_c = (plan_after_pilot(each, 0.05, alpha=a.alpha / 3).pairs for each in (a, c.pairs))
+    assert detectable_effect(a, 0.05).still_needed == of_a - a.openings
+    assert detectable_effect(c, 0.05).still_needed == of_c - c.openings
 
 
 @pytest.mark.exhaustive

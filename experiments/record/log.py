@@ -184,9 +184,8 @@ def games_folder(run: str | Path) -> Path:
 def live_files(folder: Path) -> list[Path]:
     """Return the files that have not been merged into another, in the order of their parts."""
     live: list[Path] = []
-    for path in sorted(
-        folder.glob("games-*.parquet"), key=lambda path: (_span_of(path)[0], -_span_of(path)[1])
-    ):  # widest first
+    widest_first = sorted(folder.glob("games-*.parquet"), key=lambda path: (_span_of(path)[0], -_span_of(path)[1]))
+    for path in widest_first:
         if not live or _span_of(path)[1] > _span_of(live[-1])[1]:
             live.append(path)
     return live
