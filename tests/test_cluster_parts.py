@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -217,7 +218,8 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
 ) -> None:
     keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 2, "board": "5x5"}
     task, ids = task_of(make_plan(load_config(None, keys))), np.array([0, 1])
-    batch = remote_worker._Batch(task, GameWorker(task).play_batch(ids).played, np.array([0]), np.zeros(1), {})
+    played = GameWorker(task).play_batch(ids).played
+    batch = partial(remote_worker._encoded, task, played, np.array([0]), np.zeros(1), {})
     monkeypatch.setattr(remote_worker, "_do", lambda key, remote_task: batch)
     answer = remote_worker.play("task", ids)
     assert isinstance(answer, remote_worker.PlayedPart)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -349,14 +349,12 @@ def _play_batch(session: _Session, ids: Ids) -> Callable[[], PlayedPart] | Cance
     players = schedule.players(played.ids)
     session.given_up |= {int(players[game, 2 - games.winner[game]]) for game in forfeits}
     matches = np.unique(schedule.match_of(ids))
-    seconds, settings, interpreted = session.seconds[matches], session.task.settings, session.interpreted
+    return partial(_encoded, session.task, played, matches, session.seconds[matches], session.interpreted)
 
-    def packed() -> PlayedPart:
-        data = log.encode_part(log.games_table(schedule, settings, played))
-        part = LogPart(played.ids, GameEndings(games.winner, games.reason, games.detail), data)
-        return PlayedPart(part, matches, seconds, interpreted)
 
-    return packed
+def _encoded(task: Task, played: FinishedGames, *facts: Any) -> PlayedPart:
+    games, data = played.games, log.encode_part(log.games_table(task.schedule, task.settings, played))
+    return PlayedPart(LogPart(played.ids, GameEndings(games.winner, games.reason, games.detail), data), *facts)
 
 
 def _answer_of(session: _Session, number: int) -> Answer:
