@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import Annotated, Literal, cast
 
 from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation, EvaluationTask
 from knights_isolation.experiments.roster import spec_of
 from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
+from knights_isolation.reports import studies
 from knights_isolation.reports.answers import Result
 
 from .. import inputs
-from ..inputs import AgentLike
 from ..parameters import About, command
 from .tournaments import match
-
-if TYPE_CHECKING:
-    from knights_isolation.experiments.learn.feature_selection import Selection
-    from knights_isolation.experiments.learn.parameter_sweep import Sweep
-    from knights_isolation.experiments.suite.screening import Screened
-    from knights_isolation.reports.studies.discovery import Discovery
-    from knights_isolation.reports.studies.research import Research
-    from knights_isolation.reports.studies.tuning import Fitted, Tuned
 
 At = Annotated[str, About(help="Limit of the search run before evaluation: depth=N or nodes=N.", metavar="LIMIT")]
 Wanted = Annotated[Sequence[str], About(metavar="PARAMETER", help="Change only this parameter.")]
@@ -44,7 +36,7 @@ def screen(
     equal_cost: inputs.EqualCost = False,
     jobs: inputs.Jobs = 0,
     cluster: inputs.Cluster | None = None,
-) -> Result[Screened]:
+) -> Result[studies.Screened]:
     """Score agents on positions with proven answers: a verdict in seconds.
 
     A SPEC names an agent, as in ID:territory or mine.py:score; mine.py is all of its heuristics, 'ID:*' is all shipped
@@ -60,10 +52,8 @@ def screen(
         isolation screen ID:my_heuristic.py:score
         isolation screen 'ID:*' --limit nodes=300
     """
-    from knights_isolation.reports.studies.screening import screen_result
-
     settings = {"split": split, "sample": sample, "repeats": repeats, "seed": seed, "equal_cost": equal_cost}
-    return screen_result(agents, baseline, suite, limit, jobs=jobs, cluster=cluster, **settings)
+    return studies.screen_result(agents, baseline, suite, limit, jobs=jobs, cluster=cluster, **settings)
 
 
 @command()
@@ -95,19 +85,16 @@ def suite_build(
         isolation suite build --board 6x6
         isolation screen ID:territory --suite suite_6x6.parquet
     """
-    from knights_isolation.experiments.suite.build_suite import recipe_of
-    from knights_isolation.reports.studies.screening import build_result
-
     specs = tuple(map(spec_of, field))
-    recipe = recipe_of(board, first_ply, last_ply, specs, seed=seed, openings=openings, limit=nodes)
-    return build_result(Path(out or f"suite_{board}.parquet"), recipe, jobs=jobs, cluster=cluster)
+    recipe = studies.recipe_of(board, first_ply, last_ply, specs, seed=seed, openings=openings, limit=nodes)
+    return studies.build_result(Path(out or f"suite_{board}.parquet"), recipe, jobs=jobs, cluster=cluster)
 
 
 def evaluate(
-    candidate: AgentLike | Path,
+    candidate: inputs.AgentLike | Path,
     *,
     budget: Budget = "games",
-    baseline: AgentLike = "ID:improved",
+    baseline: inputs.AgentLike = "ID:improved",
     board: str = "7x7",
     reveal: bool = False,
 ) -> Evaluation:
@@ -142,20 +129,18 @@ def evaluate_all(
         isolation evaluate my_heuristic.py --format json
         isolation evaluate my_heuristic.py:score --budget suite --baseline ID:learned
     """
-    from knights_isolation.reports.studies.research import evaluations_result
-
-    evaluated = evaluations_result(candidates, EvaluationTask(budget, spec_of(baseline), board), reveal, jobs)
+    evaluated = studies.evaluations_result(candidates, EvaluationTask(budget, spec_of(baseline), board), reveal, jobs)
     return cast("list[Evaluation]", evaluated) if COMMAND.get() else evaluated.value  # what Python gets
 
 
 @command("tables", "plot", tables=("alone", "chosen"))
 def features(
-    *names: Annotated[AgentLike, About(metavar="FEATURE", is_code=True)],
+    *names: Annotated[inputs.AgentLike, About(metavar="FEATURE", is_code=True)],
     at: At = "depth=1",
     guide: str = "territory",
     suite: inputs.SuiteName = "7x7",
     most: Annotated[int, About(low=1)] = 5,
-) -> Result[Selection]:
+) -> Result[studies.Selection]:
     """Rank features by gain and cost, and select a subset greedily.
 
     A FEATURE is one of those in docs/reference/features.md, any shipped heuristic, or a function of yours as
@@ -170,9 +155,7 @@ def features(
         isolation features
         isolation features --most 3 --format json
     """
-    from knights_isolation.reports.studies.tuning import features_result
-
-    return features_result(names, at, guide, suite, most)
+    return studies.features_result(names, at, guide, suite, most)
 
 
 @command("tables", "plot", tables=("parameters", "profiles", "screen"))
@@ -185,7 +168,7 @@ def fit(
     limit: inputs.LimitText = "nodes=1000",
     seed: inputs.Seed = 1,
     patch: Patch | None = None,
-) -> Result[Fitted]:
+) -> Result[studies.Fitted]:
     """Fit a heuristic's parameters to proven results; screen it before and after on held-out positions.
 
     The fit uses the openings of the suite's split fit: of two moves in a position, the one that keeps the win should
@@ -198,9 +181,7 @@ def fit(
         isolation fit my_heuristic.py
         isolation fit my_heuristic.py:score --patch score.patch
     """
-    from knights_isolation.reports.studies.tuning import fit_result
-
-    return fit_result(heuristic, at, limit, suite, parameters, seed, patch)
+    return studies.fit_result(heuristic, at, limit, suite, parameters, seed, patch)
 
 
 @command("tables", "plot", tables=("parameters", "judged"))
@@ -221,7 +202,7 @@ def tune(
     cluster: inputs.Cluster | None = None,
     out: inputs.Output | None = None,
     patch: Patch | None = None,
-) -> Result[Tuned]:
+) -> Result[studies.Tuned]:
     """Tune the parameters of an agent's heuristic by playing games; evaluate the result on held-out openings.
 
     SPSA plays both ends of random directions on shared openings; a quadratic fitted to all games gives the best values,
@@ -238,12 +219,9 @@ def tune(
         isolation tune ID:my_heuristic.py:score
         isolation tune ID:my_heuristic.py:score --sampler optuna --out tuning.parquet
     """
-    from knights_isolation.experiments.learn.optuna_tuning import tuning_task
-    from knights_isolation.reports.studies.tuning import tune_result
-
     spec, wanted = spec_of(agent), tuple(parameters)
-    task = tuning_task(spec, opponent, limit, games, seed, sampler, wanted=wanted, size=board, plies=plies)
-    return tune_result(spec, limit, task, pairs, out, patch, equal_cost, jobs=jobs, cluster=cluster)
+    task = studies.tuning_task(spec, opponent, limit, games, seed, sampler, wanted=wanted, size=board, plies=plies)
+    return studies.tune_result(spec, limit, task, pairs, out, patch, equal_cost, jobs=jobs, cluster=cluster)
 
 
 @command("tables", "plot")
@@ -260,7 +238,7 @@ def sweep(
     jobs: inputs.Jobs = 0,
     cluster: inputs.Cluster | None = None,
     out: inputs.Output | None = None,
-) -> Result[Sweep]:
+) -> Result[studies.Sweep]:
     """Play every combination of parameter values against one opponent on shared openings.
 
     Args:
@@ -274,10 +252,8 @@ def sweep(
         isolation sweep ID:my_heuristic.py:score --over option.weight=0:2:0.5
         isolation sweep ID:territory --over limit=nodes=300,1000,3000 --plot sweep.svg
     """
-    from knights_isolation.reports.studies.tuning import sweep_result
-
     settings = {"pairs": pairs, "equal_cost": equal_cost, "size": board, "plies": plies, "seed": seed}
-    return sweep_result(agent, over, opponent, limit, out, jobs=jobs, cluster=cluster, **settings)
+    return studies.sweep_result(agent, over, opponent, limit, out, jobs=jobs, cluster=cluster, **settings)
 
 
 @command("tables")
@@ -289,7 +265,7 @@ def research(
     pairs: Annotated[int, About(low=10)] = 10_000,
     seed: inputs.Seed = 1,
     jobs: inputs.Jobs = 0,
-) -> Result[Research]:
+) -> Result[studies.Research]:
     """Take a heuristic through cost, fit, screening, tuning and a sequential test, all at equal cost.
 
     It stops at the first no, and writes one page, in a folder below runs/. Run again, it continues or repeats the
@@ -303,9 +279,7 @@ def research(
         isolation research my_heuristic.py:score
         isolation research my_heuristic.py:score --against ID:territory --games 5000
     """
-    from knights_isolation.reports.studies.research import research_result
-
-    return research_result(heuristic, against, games, pairs, seed, jobs, match)
+    return studies.research_result(heuristic, against, games, pairs, seed, jobs, match)
 
 
 @command("tables", "plot")
@@ -319,7 +293,7 @@ def discover(
     pairs: Annotated[int, About(low=10)] = 3000,
     jobs: inputs.Jobs = 0,
     show: Annotated[Callable[[str], None], About(place="python")] = tell,
-) -> Result[Discovery]:
+) -> Result[studies.Discovery]:
     """Search for evaluation functions among set programs, and judge the best one at equal cost.
 
     Programs are fitted to solved positions of the split fit, two thirds of them for training. The best twelve are
@@ -338,7 +312,4 @@ def discover(
         isolation discover --minutes 5 --seed 1
         isolation discover --minutes 2 --board 6x6 --against ID:territory
     """
-    from knights_isolation.experiments.discovery.campaign import SearchTask
-    from knights_isolation.reports.studies.discovery import discovery_result
-
-    return discovery_result(SearchTask(board, seed), against, minutes, out, pairs, jobs, show, match)
+    return studies.discovery_result(studies.SearchTask(board, seed), against, minutes, out, pairs, jobs, show, match)
