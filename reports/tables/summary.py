@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from knights_isolation.experiments.exact.accuracy import Accuracy, opening_winners, split_by_theory
 from knights_isolation.experiments.record.log import codes_in
 from knights_isolation.experiments.record.run_directory import missing_sentence, resume_advice
 from knights_isolation.experiments.roster import Spec, make_agent
@@ -37,6 +36,9 @@ from ..text.cell_values import (
 )
 from ..text.rendering import Section
 from ..text.wording import caveats, forfeit_notes, forfeit_sentences, stopped_sentences
+
+if TYPE_CHECKING:
+    from knights_isolation.experiments.exact.accuracy import Accuracy
 
 TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
 
@@ -332,6 +334,8 @@ def accuracy_sections(
 
 def theory_section(findings: RunResults) -> Section | None:
     """Return results split by the theoretical winner of the opening; None if no opening's winner is known."""
+    from knights_isolation.experiments.exact.accuracy import opening_winners, split_by_theory
+
     winners: dict[int, int] = {}
     for source in findings.sources:
         winners |= opening_winners(source.info.path)
