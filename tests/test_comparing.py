@@ -20,7 +20,7 @@ from knights_isolation.isolation.compiling import code_cache, specialise
 from knights_isolation.isolation.compiling import compile_heuristic as compiler
 from knights_isolation.isolation.compiling.comparison import compare
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
-from knights_isolation.reports.analysis.quick_trial import describe_trial
+from knights_isolation.reports.analysis.file_answers import describe_trial
 
 
 @cache

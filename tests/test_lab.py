@@ -254,7 +254,7 @@ def test_a_trial_compiles_in_a_process_that_cannot_write_elsewhere(tmp_path):
     async def tried(name):
         imports = (
             "knights_isolation.experiments.analysis.quick_trial",
-            "knights_isolation.reports.analysis.quick_trial",
+            "knights_isolation.reports.analysis.file_answers",
         )
         processes = Processes(Resources(), guard="sandboxed", folder=str(tmp_path), imports=imports,
                               scratch=str(scratch))  # fmt: skip

@@ -199,7 +199,7 @@ def test_a_player_reads_its_own_files_python_and_the_toolkit(program: str, tmp_p
 
 @pytest.mark.skipif(not landlock_version(), reason="the system has no Landlock")
 @pytest.mark.parametrize(
-    "module", ["json", pytest.param("knights_isolation.reports.analysis.quick_trial", marks=pytest.mark.slow)]
+    "module", ["json", pytest.param("knights_isolation.reports.analysis.file_answers", marks=pytest.mark.slow)]
 )
 def test_every_thread_of_a_sandboxed_process_is_restricted(module: str, tmp_path: Path) -> None:
     def restrictions() -> str:

@@ -37,7 +37,7 @@ from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.reports.analysis.quick_trial import describe_trial
+from knights_isolation.reports.analysis.file_answers import describe_trial
 from knights_isolation.reports.studies.screening import mistake_texts, mistakes_section
 
 RECIPE = Recipe(

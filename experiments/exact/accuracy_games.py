@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,9 +30,8 @@ from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_w
 from ..plan.openings import OpeningSet, orbit_ids, random_openings
 from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
 from ..play.parallel_map import parallel_map
-from ..record.log import count_games
 from ..roster import AgentLike, named, parse_agent, parse_spec, reference_of
-from .accuracy import decisions_frame, is_eligible, run_decisions
+from .accuracy import decisions_frame, is_eligible
 from .labels import DEFAULT_LIMIT, label_moves, label_table
 
 if TYPE_CHECKING:
@@ -79,16 +77,6 @@ def described(size: str) -> str:
         f"Moves at plies {first + 1} to {last + 1} of games on {size} against {field}, from openings of "
         f"{OPENING_PLIES} random plies, both sides."
     )
-
-
-def labelled_decisions(run: Path) -> tuple[pd.DataFrame, list[str]]:
-    """Return the labelled moves of a run, and how many of its games have labels.
-
-    Raises:
-        ValueError: the run has no labels.
-    """
-    decisions = run_decisions(run)
-    return decisions, [f"{decisions['game_id'].nunique():,} of {count_games(run):,} games are labelled."]
 
 
 def parse_depths(depths: str | Sequence[int]) -> list[int]:

@@ -47,7 +47,7 @@ def try_(
         isolation try my_heuristic.py
         isolation try game_agent.py:custom_score_2 --limit nodes=300
     """
-    from knights_isolation.reports.analysis.quick_trial import trials_answer
+    from knights_isolation.reports.analysis.file_answers import trials_answer
 
     return trials_answer(reference_of(heuristic), spec_of(baseline) if baseline else None, limit)
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from knights_isolation.experiments.roster import parse_limit, spec_of
-from knights_isolation.isolation.usercode.output_capture import COMMAND
+from knights_isolation.experiments.roster import spec_of
 from knights_isolation.reports.answers import Result, run_path
 
 from .. import inputs
@@ -50,14 +49,10 @@ def solve(
     """
     from knights_isolation.reports.studies import perfect_play as answers
 
-    bound = parse_limit(limit) if limit else None
-    if not all:
-        _refuse_without("--all", jobs=jobs or None, cluster=cluster, out=out)
-        return answers.position_answer(board, bound, length)
-    if board.history or length:
-        raise ValueError(f"{'length' if length else '--moves'}: requires a position instead of --all")
-    path = Path(out or f"solved_{board.size}.parquet")
-    return answers.board_answer(board.size, path, jobs=jobs, cluster=cluster, limit=bound)
+    if all:
+        return answers.board_answer(board, length, limit, jobs, cluster, out)
+    answers.refuse_without("--all", jobs=jobs or None, cluster=cluster, out=out)
+    return answers.position_answer(board, length, limit)
 
 
 @command()
@@ -83,11 +78,9 @@ def label(
         isolation perfect label runs/first
         isolation perfect label runs/first --sample 200
     """
-    from knights_isolation.experiments.exact.labels import DEFAULT_LIMIT
-    from knights_isolation.reports.studies.perfect_play import labelled
+    from knights_isolation.reports.studies.perfect_play import label_answer
 
-    bound = parse_limit(limit) if limit else DEFAULT_LIMIT
-    return labelled(run_path(run), sample=sample, first_ply=first_ply - 1, limit=bound, jobs=jobs, cluster=cluster)
+    return label_answer(run_path(run), sample, first_ply, limit, jobs, cluster)
 
 
 @command("tables", "plot")
@@ -123,25 +116,10 @@ def accuracy(
         isolation perfect accuracy runs/first
         isolation perfect accuracy --heuristics improved,territory
     """
-    from knights_isolation.experiments.exact.accuracy_games import labelled_decisions, parse_depths
-    from knights_isolation.reports.studies.perfect_play import accuracy_answer, counted_decisions
+    from knights_isolation.reports.studies.perfect_play import accuracy_answer
 
-    if run is not None and heuristics is not None:
-        raise ValueError(f"name a labelled {'RUN or --heuristics NAMES' if COMMAND.get() else 'run or heuristics'}")
-    searched = parse_depths(depths or (3,))
-    if heuristics is None:
-        options = {"depths": depths, "positions": positions, "board": board, "jobs": jobs, "cluster": cluster}
-        _refuse_without("--heuristics", **options)
-        decisions, notes = labelled_decisions(run_path(run))
-    else:
-        where = {"jobs": jobs or 0, "cluster": cluster}
-        decisions, notes = counted_decisions(heuristics, searched, positions or 500, board or "7x7", **where)
-    return accuracy_answer(decisions, notes, by_ply, len(searched) > 1, plot_by_ply, plot_by_depth)
-
-
-def _refuse_without(needed: str, **options: object) -> None:
-    if unfit := next((name for name, value in options.items() if value is not None), None):
-        raise ValueError(f"{unfit}: requires {needed}")
+    options = {"depths": depths, "positions": positions, "board": board, "jobs": jobs, "cluster": cluster}
+    return accuracy_answer(run, heuristics, options, by_ply, plot_by_ply, plot_by_depth)
 
 
 @command("tables", "plot", "html")

@@ -203,7 +203,7 @@ def ci(
         isolation ci my_heuristic.py --base HEAD~1 --summary summary.md
     """
     from knights_isolation.experiments.analysis.commit_check import Terms
-    from knights_isolation.reports.analysis.quick_trial import commit_answer
+    from knights_isolation.reports.analysis.file_answers import commit_answer
 
     return commit_answer(heuristics, base, Terms.of(limit, sprt, pairs, jobs), summary)
 

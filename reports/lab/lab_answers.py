@@ -32,7 +32,7 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.loading.load_user_code import inputs_of, load_heuristic
 from knights_isolation.isolation.rules.geometry import parse_moves
 
-from ..analysis.quick_trial import trial_lines
+from ..analysis.file_answers import trial_lines
 from ..board.handlers import SOLVING_MS
 from ..board.request_models import AddressModel, Name, StrictModel
 from ..board.resources import Resources, run_of

@@ -51,7 +51,7 @@ STATIC = Path(__file__).parent / "static"
 _FOR_TRIALS = (
     "knights_isolation.reports.lab.lab_answers",
     "knights_isolation.experiments.analysis.quick_trial",
-    "knights_isolation.reports.analysis.quick_trial",
+    "knights_isolation.reports.analysis.file_answers",
     "knights_isolation.isolation.native.position",
 )
 

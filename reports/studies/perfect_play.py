@@ -10,22 +10,23 @@ from typing import Any
 
 from pandas import DataFrame
 
-from knights_isolation.experiments.exact.accuracy import BAND, accuracies
-from knights_isolation.experiments.exact.accuracy_games import fresh_decisions
+from knights_isolation.experiments.exact.accuracy import BAND, accuracies, run_decisions
+from knights_isolation.experiments.exact.accuracy_games import fresh_decisions, parse_depths
 from knights_isolation.experiments.exact.board_solving import BoardSummary, solve_all, summarise
 from knights_isolation.experiments.exact.dataset import PARTS, DatasetRecipe, write_dataset
-from knights_isolation.experiments.exact.labels import FILE, label_run
+from knights_isolation.experiments.exact.labels import DEFAULT_LIMIT, FILE, label_run
 from knights_isolation.experiments.exact.refutation import OpeningAnswer, Refuted, refute
 from knights_isolation.experiments.play.pools.interrupts import keeping
+from knights_isolation.experiments.record.log import count_games
+from knights_isolation.experiments.roster import AgentLike, parse_limit
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import Solution, solve, solve_length
 from knights_isolation.isolation.rules.geometry import cell_name, column_name, format_moves, parse_size
-from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 
-from ..answers import Result, drawn
+from ..answers import Result, RunLike, drawn, run_path
 from ..charts.grids import refutation_maps
 from ..charts.line_plots import accuracy_by_depth, accuracy_by_ply
 from ..charts.study_charts import refutations_chart, solution_map
@@ -137,9 +138,16 @@ def _median_move(answers: Sequence[OpeningAnswer]) -> int | None:
 _EXCEPTIONS_SHOWN = 12
 
 
-def position_answer(board: Board, limit: Limit | None, with_length: bool) -> Result[Solution]:
+def refuse_without(needed: str, **options: object) -> None:
+    """Refuse options that are given without another one."""
+    if unfit := next((name for name, value in options.items() if value is not None), None):
+        raise ValueError(f"{unfit}: requires {needed}")
+
+
+def position_answer(board: Board, with_length: bool, limit: str | None) -> Result[Solution]:
     """Solve a position: the winner, the winning moves, a line of play, and how long the game is if asked for."""
-    solution = solve(board, limit)
+    bound = parse_limit(limit) if limit else None
+    solution = solve(board, bound)
     facts: dict[str, Any] = {
         "winner": f"player {solution.winner}" if solution.winner else "unknown within the limit",
         "winning moves": format_moves(solution.moves, board.width) or ("none known" if solution.undecided else "none"),
@@ -149,7 +157,7 @@ def position_answer(board: Board, limit: Limit | None, with_length: bool) -> Res
     if solution.undecided:
         facts["undecided moves"] = format_moves(solution.undecided, board.width)
     if with_length:
-        length = solve_length(board, limit)
+        length = solve_length(board, bound)
         facts["plies with best play"] = f"at least {length.at_least}" if length.plies is None else length.plies
         facts["the shortest line"] = format_moves(length.line, board.width) or "none"
     section = Section("solution", "Solution", _fact_rows(facts))
@@ -160,10 +168,17 @@ def _fact_rows(facts: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
     return tuple({"fact": name, "value": value} for name, value in facts.items())
 
 
-def board_answer(size: str, path: Path, **options: Any) -> Result[BoardSummary]:
-    """Solve all placement pairs of a board that are missing in a file, by `solve_all`, and summarise them."""
+def board_answer(
+    board: Board, with_length: bool, limit: str | None, jobs: int, cluster: str | None, out: str | Path | None
+) -> Result[BoardSummary]:
+    """Solve all placement pairs of an empty board into a file, and summarise the results."""
+    bound = parse_limit(limit) if limit else None
+    if board.history or with_length:
+        raise ValueError(f"{'length' if with_length else '--moves'}: requires a position instead of --all")
+    path = Path(out or f"solved_{board.size}.parquet")
     with keeping("what was solved", path), counting("placement pairs") as show:
-        summary = summarise(solve_all(size, path, **options, show=show), size)
+        winners = solve_all(board.size, path, jobs=jobs, cluster=cluster, limit=bound, show=show)
+    summary = summarise(winners, board.size)
     return Result(summary, board_sections(summary, str(path)), partial(drawn, refutation_maps(summary)))
 
 
@@ -206,38 +221,52 @@ def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:
     ]
 
 
-def labelled(run: Path, **options: Any) -> int:
-    """Label games of a run by `label_run`; the command line prints how many have labels now, which is returned."""
+def label_answer(
+    run: Path, sample: int | None, first_ply: int, limit: str | None, jobs: int, cluster: str | None
+) -> int:
+    """Label games of a run from a ply on, counted from 1, and return how many have labels; see `labels.label_run`."""
+    bound, start = parse_limit(limit) if limit else DEFAULT_LIMIT, first_ply - 1
     with keeping("what was labelled", run / FILE), counting("games") as show:
-        games = label_run(run, **options, show=show)
+        games = label_run(run, sample=sample, first_ply=start, limit=bound, jobs=jobs, cluster=cluster, show=show)
     if COMMAND.get():
         print(f"{pluralise(games, 'game')} labelled. Next: {command('perfect', 'accuracy', run)}")
     return games
 
 
-def counted_decisions(*what: Any, **options: Any) -> tuple[DataFrame, list[str]]:
-    """Return `fresh_decisions`, with progress."""
-    with counting("players") as show:
-        return fresh_decisions(*what, **options, show=show)
-
-
 def accuracy_answer(
-    decisions: DataFrame,
-    notes: Sequence[str],
+    run: RunLike | None,
+    heuristics: str | Sequence[AgentLike] | None,
+    options: Mapping[str, Any],
     by_ply: bool,
-    by_depth: bool,
     plot_by_ply: str | Path | None,
     plot_by_depth: str | Path | None,
 ) -> Result[DataFrame]:
-    """Return the accuracy of decisions, with `by_ply` also in bands of plies; its plot is by ply or by depth.
+    """Return the accuracy of the moves of a labelled run, or of heuristics in fresh games.
 
-    The last two arguments are files to draw both plots into.
+    Args:
+        heuristics: as for `accuracy_games.fresh_decisions`, with its `options`, by the names of the command's.
+        by_ply: also in bands of plies.
+        plot_by_ply, plot_by_depth: files to draw both plots into.
     """
+    if run is not None and heuristics is not None:
+        raise ValueError(f"name a labelled {'RUN or --heuristics NAMES' if COMMAND.get() else 'run or heuristics'}")
+    depths = parse_depths(options["depths"] or (3,))
+    if heuristics is None:
+        refuse_without("--heuristics", **options)
+        path = run_path(run)
+        decisions = run_decisions(path)
+        notes = [f"{decisions['game_id'].nunique():,} of {count_games(path):,} games are labelled."]
+    else:
+        positions, size, where = options["positions"] or 500, options["board"] or "7x7", options["cluster"]
+        with counting("players") as show:
+            decisions, notes = fresh_decisions(
+                heuristics, depths, positions, size, jobs=options["jobs"] or 0, cluster=where, show=show
+            )
     missing = "No agent with enough labelled moves."
     plots = ((plot_by_ply, accuracy_by_ply), (plot_by_depth, accuracy_by_depth))
     written = tuple(save(drawn(chart_of(decisions), missing), Path(path)) for path, chart_of in plots if path)
     sections = accuracy_sections(accuracies(decisions), accuracies(decisions, BAND) if by_ply else (), notes)
-    chart = accuracy_by_depth(decisions) if by_depth else accuracy_by_ply(decisions)
+    chart = accuracy_by_depth(decisions) if depths[1:] else accuracy_by_ply(decisions)
     return Result(decisions, sections, partial(drawn, chart, missing), written=written)
 
 
