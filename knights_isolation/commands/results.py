@@ -19,18 +19,16 @@ if TYPE_CHECKING:
     from knights_isolation.experiments.statistics.planning import FixedPlan
     from knights_isolation.experiments.statistics.run_results import RunResults
 
+Runs = Annotated[Run, About(help="By default the latest one.")]
 Error = Annotated[float, About(low=0, high=0.5, is_open=True)]
 Page = Annotated[str | Path, About(suffixes=(".html", ".htm"))]
 
 
 @command("full", "tables", "plot")
 def results(
-    *runs: Run, baseline: Baseline | None = None, mixed: Mixed = False, worth: Worth = 2.0
+    *runs: Runs, baseline: Baseline | None = None, mixed: Mixed = False, worth: Worth = 2.0
 ) -> Result[RunResults]:
     """Compare contenders with the baseline, and summarise runs: verdicts, standings, opponents, forfeits, search.
-
-    Args:
-        runs: by default the latest one.
 
     Examples:
         isolation results
@@ -43,7 +41,7 @@ def results(
 
 @command("full", "tables", "plot")
 def ratings(
-    *runs: Run,
+    *runs: Runs,
     baseline: Baseline | None = None,
     mixed: Mixed = False,
     zero: Annotated[str, About(metavar="AGENT")] | None = None,
@@ -51,7 +49,6 @@ def ratings(
     """Rate all agents on one scale (Bradley-Terry, in Elo), with the probability that each is above each.
 
     Args:
-        runs: by default the latest one.
         zero: agent with rating 0; the baseline by default.
 
     Examples:
@@ -65,7 +62,7 @@ def ratings(
 
 @command("tables", "plot")
 def sprt(
-    *runs: Run,
+    *runs: Runs,
     baseline: Baseline | None = None,
     mixed: Mixed = False,
     elo0: float | None = None,
@@ -77,7 +74,6 @@ def sprt(
     """Test contenders sequentially against the baseline: Elo head to head, percentage points in a gauntlet.
 
     Args:
-        runs: by default the latest one.
         elo0: H0: not stronger than this. In a gauntlet: percentage points.
         elo1: H1: stronger by this. In a gauntlet: percentage points.
         alpha, beta: by default the run's own, or 0.05.
@@ -163,7 +159,7 @@ def published(
 
 @command()
 def report(
-    *runs: Run,
+    *runs: Runs,
     baseline: Baseline | None = None,
     mixed: Mixed = False,
     out: Page | None = None,
@@ -172,7 +168,6 @@ def report(
     """Write a report of runs, one self-contained page with every table also as CSV, and return its path.
 
     Args:
-        runs: by default the latest one.
         out: output file; RUN/report.html by default.
         open: open the page in the browser.
 
