@@ -219,7 +219,7 @@ def runs(home: str | Path | None = None, *, verify: bool = False) -> Result[list
         isolation runs
         isolation runs experiments --format json
     """
-    from knights_isolation.reports.studies.headlines import runs_answer
+    from knights_isolation.reports.studies.run_lists import runs_answer
 
     return runs_answer(home, verify=verify)
 
@@ -247,6 +247,6 @@ def tried(
         isolation tried
         isolation tried --diff 3 7
     """
-    from knights_isolation.reports.studies.research import tried_answer
+    from knights_isolation.reports.studies.run_lists import tried_answer
 
     return tried_answer(home, agent, command, diff)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from knights_isolation.experiments.noting import note_look
-from knights_isolation.experiments.record.log_validation import verify as verify_files
-from knights_isolation.experiments.record.run_directory import HOME, RunSummary, list_runs
 from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
 from knights_isolation.experiments.statistics.elimination import read_contest
@@ -36,7 +33,7 @@ from ..tables.sequential import contest_rows, contest_sentence, dearer_sentences
 from ..tables.summary import TABLES as SUMMARY_TABLES
 from ..tables.summary import cost_cell, cost_sentence, interval_note, of_runs, run_notes, standings_section, summarize
 from ..text import wording
-from ..text.cell_values import CopiedName, Points, Share, estimate_of, join_names, pluralise
+from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section, terminal_height
 
 _AROUND = 9  # number of terminal lines for the sentences around a table
@@ -51,40 +48,6 @@ def run_answer(findings: RunResults, worth: float = WORTH) -> Result[RunResults]
     answer = compare_headline(findings, worth)
     note_look(findings)
     return answer
-
-
-def runs_answer(home: str | Path | None, *, verify: bool) -> Result[Any]:
-    """Return the runs in a directory, by default `runs/`, or with `verify` what is damaged of their files.
-
-    Raises:
-        ValueError: there is no such directory.
-    """
-    folder = Path(home or HOME)
-    if home and not folder.is_dir():
-        raise ValueError(f"{folder}: no such directory")
-    if verify:
-        files = verify_files(folder)
-        rows = tuple({"file": each.file, "what": each.what, "state": each.state} for each in files)
-        section = Section("files", f"Files of {folder}/", rows, keep=("state",))
-        return Result(files, (section,), passes=not any(each.is_damaged for each in files))
-    summaries = list_runs(folder)
-    title = f"Runs in {folder}/" if summaries else f"There are no runs in {folder}/."
-    section = Section("runs", title, tuple(map(_run_row, summaries)), keep=("games", "finished"))
-    return Result(summaries, (section,), text="" if summaries else title)
-
-
-def _run_row(summary: RunSummary) -> dict[str, Any]:
-    info = summary.info
-    return {
-        "run": CopiedName(info.path),
-        "started": info.created_at[:19].replace("T", " "),
-        "format": info.requested["format"],
-        "board": info.requested["board"],
-        "agents": len(info.agents),
-        "games": summary.played,
-        "of": info.games,
-        "finished": summary.finished,
-    }
 
 
 def compare_headline(findings: RunResults, worth: float = WORTH) -> Result[RunResults]:

@@ -1,8 +1,8 @@
-"""Tables of `research`, `evaluate` and `tried`, and the page of a research."""
+"""Tables of `research` and `evaluate`, and the page of a research."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from math import isnan
@@ -13,22 +13,18 @@ from knights_isolation.experiments import roster
 from knights_isolation.experiments.evaluation.evaluation import Evaluation, EvaluationTask, revealed
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.run_directory import HOME, digest_of
-from knights_isolation.experiments.record.tries import Try, read_tries, source_diff
 from knights_isolation.experiments.roster import AgentLike, named, parse_spec, reference_of, spec_of
-from knights_isolation.experiments.statistics.account import adjusted_p_values
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.usercode.output_capture import called_as, captured
 
-from ..answers import Result, drawn
+from ..answers import Result
 from ..pages.templates import PAGE
-from ..text.cell_values import Estimate, Points, PValue, Ratio, estimate_of
+from ..text.cell_values import Estimate, Points, estimate_of
 from ..text.rendering import Section, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from knights_isolation.experiments.roster import Spec
     from knights_isolation.experiments.statistics.run_results import RunResults
 
@@ -245,58 +241,3 @@ def _row(name: str, evaluation: Evaluation) -> dict[str, Any]:
         "score": score.text if evaluation.low != evaluation.high else "–",
         "cost": f"{evaluation.cost:.2f}" if evaluation.cost else "–",
     }
-
-
-def tried_answer(
-    home: str | Path | None, agent: str, command: str, diff: tuple[int, int] | None
-) -> Result[dict[int, Try]]:
-    """Return the tries of a folder, by their numbers in its log; p-values are adjusted for all of them.
-
-    Of agents whose names contain `agent`, and of one command if it is not empty; with `diff`, how the sources of two
-    tries differ.
-
-    Raises:
-        ValueError: there is no such try, or its code is shipped.
-    """
-    folder = Path(home or HOME)
-    known = read_tries(folder)
-    numbered = enumerate(known, start=1)
-    tries = {number: each for number, each in numbered if agent in each.agent and command in ("", each.command)}
-    text = source_diff(known, *diff, folder).rstrip("\n") if diff else ""
-    adjusted = adjusted_p_values(known)
-    rows = tuple(
-        {
-            "number": number,
-            "when": each.when[:16].replace("T", " "),
-            "command": each.command,
-            "agent": each.agent,
-            "measure": each.measure,
-            "baseline": each.baseline,
-            "difference": Estimate(*(Points(points / 100) for points in each.difference)),
-            "p": None if each.p_value is None else PValue(each.p_value),
-            "adjusted_p": _cell(adjusted.get((each.family, each.question))),
-            "cost": None if each.cost is None else Ratio(each.cost),
-            "n": each.n,
-            "judged_on": each.judged_on,
-            "source": each.source,
-        }
-        for number, each in reversed(list(tries.items()))
-    )
-    notes = (
-        "Difference to the baseline in percentage points, and p, of this look alone; n is the number of openings or "
-        "positions. The adjusted p is today's: it pools the openings of all looks at the same agent, so it may be "
-        "smaller than p, and is adjusted for everything that was tried with the same baseline, board, openings and "
-        "limit, or on the same positions.",
-    )
-    section = Section("tries", "Tries, the latest first", rows, notes if rows else ("Nothing was tried here yet.",))
-    return Result(tries, (section,), partial(_draw_tries, tries), text=text)
-
-
-def _draw_tries(tries: Mapping[int, Try]) -> Figure:
-    from ..charts.interval_charts import tries_chart
-
-    return drawn(tries_chart(tries), "Nothing was tried here yet.")
-
-
-def _cell(p_value: float | None) -> PValue | None:
-    return None if p_value is None else PValue(p_value)
