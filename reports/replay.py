@@ -22,7 +22,7 @@ from knights_isolation.experiments.record.run_directory import missing_sentence
 from knights_isolation.isolation.boards.drawing import format_value, standing, to_svg, to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
-from knights_isolation.isolation.games.transcript import board_after
+from knights_isolation.isolation.games.transcript import position_of
 from knights_isolation.isolation.rules.geometry import cell_name, format_moves, format_size
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.suggestions import advice, command
@@ -258,7 +258,7 @@ def find_replay(source: Any, game_id: int | None, size: str, moves: str) -> Repl
         raise ValueError(f"no game of {path} named: list them with {listing}")
     if not moves:
         raise ValueError("no game named: use isolation replay RUN GAME_ID, isolation replay FILE, or --moves d3,a2")
-    return replay_of_moves(board_after(moves, size).history, size)
+    return replay_of_moves(position_of(size, moves).history, size)
 
 
 KEYS = "→ or Enter next, ← back, Home or f first, End or l last, q quit"

@@ -9,11 +9,10 @@ import pytest
 from knights_isolation.experiments.bench import COMMAND
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Board, Limit, play
-from knights_isolation.isolation.boards.joust_notation import read_move, write_move
 from knights_isolation.isolation.engines import engine_server
 from knights_isolation.isolation.engines.engine_agent import EngineAgent
 from knights_isolation.isolation.engines.engine_server import format_info, plan_search
-from knights_isolation.isolation.engines.protocol import Program, read_go, start_of
+from knights_isolation.isolation.engines.protocol import Program, read_go, read_move, start_of, write_move
 from knights_isolation.isolation.players import agents
 from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent, opened_player
 from knights_isolation.isolation.search import SearchResult

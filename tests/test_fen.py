@@ -9,8 +9,7 @@ from random_games import games, random_game, small_sizes
 
 from cli import main
 from knights_isolation.isolation import Board, Limit, perft, search
-from knights_isolation.isolation.boards.joust_notation import read_move, write_move, write_san
-from knights_isolation.isolation.engines.protocol import variants_text
+from knights_isolation.isolation.engines.protocol import read_move, variants_text, write_move, write_san
 from knights_isolation.isolation.rules.geometry import parse_square, square_name
 
 

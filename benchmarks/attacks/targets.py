@@ -19,8 +19,8 @@ from knights_isolation.experiments.plan.openings import file_openings
 from knights_isolation.experiments.record.checked_lines import read_json
 from knights_isolation.experiments.roster import parse_limit, parse_spec
 from knights_isolation.experiments.roster.spec_parser import complete, make_agent
-from knights_isolation.isolation.editions.classic_board import board_after
 from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.games.transcript import position_of
 from knights_isolation.isolation.players.agents import RandomAgent
 from knights_isolation.isolation.players.classic_agent import Given
 from knights_isolation.isolation.processes.child import Failure, Setup, encode
@@ -84,8 +84,8 @@ def configurations(data: bytes) -> None:
 
 def moves(data: bytes) -> None:
     """Moves as people write them: play, format, play."""
-    board = board_after(_text(data), SIZE)
-    assert board_after(format_moves(board.history, board.width), SIZE) == board
+    board = position_of(SIZE, _text(data))
+    assert position_of(SIZE, format_moves(board.history, board.width)) == board
 
 
 def questions(data: bytes) -> None:

@@ -11,9 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.isolation.editions.edition import THIRD
+from knights_isolation.isolation.editions.edition import THIRD, is_of_third_edition
 from knights_isolation.isolation.editions.third.state import StateHeuristic
-from knights_isolation.isolation.loading.edition_detection import is_of_third_edition
 from knights_isolation.isolation.loading.load_user_code import (
     LoadError,
     content_hash,

@@ -17,9 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.editions.edition import FIRST, SECOND, THIRD, edition_of
+from knights_isolation.isolation.editions.edition import FIRST, SECOND, THIRD, edition_of, is_of_third_edition
 from knights_isolation.isolation.editions.third.state import Action, StateHeuristic
-from knights_isolation.isolation.loading.edition_detection import is_of_third_edition
 from knights_isolation.isolation.loading.load_user_code import (
     LoadError,
     content_hash,

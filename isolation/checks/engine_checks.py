@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ..boards.joust_notation import read_move, write_move
 from ..editions.classic_board import Board
 from ..engines.engine_agent import LATE_MS, UNREAD, EngineLines, Start, start_engine, write_variants
-from ..engines.protocol import PROTOCOLS, UCI, UGI, Info, Program, Protocol, add_info, variant_of
+from ..engines.protocol import PROTOCOLS, UCI, UGI, Info, Program, Protocol, add_info, read_move, variant_of, write_move
 from ..files.temp_folders import temporary_folder
 from ..processes.child_process import LineTooLong, TransportClosed, TransportTimeout
 from ..rules.geometry import parse_size

@@ -14,8 +14,8 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
-from ..boards.joust_notation import looks_like_move, read_move
 from ..editions.classic_board import Board
+from ..engines.protocol import looks_like_move, read_move
 from ..files.temp_folders import temporary_folder
 from ..players.agents import ForfeitError, OwnProcessAgent
 from ..processes.child_process import EngineTransport, Idle, LineTooLong, Transport, TransportClosed, TransportTimeout

@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, isfinite, isinf, isnan
 
-from ..boards.joust_notation import read_move, write_move
 from ..editions.classic_board import Board
+from ..engines.protocol import read_move, write_move
 from ..native import workspaces
 from ..players.agents import Agent, Player, forfeit_from
 from ..processes.child import claim_stdio

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..boards.joust_notation import read_move, write_san
 from ..editions.classic_board import Board
-from ..engines.protocol import start_of, variant_of
+from ..engines.protocol import read_move, start_of, variant_of, write_san
 
 UNDECIDED = "*"
 RESULTS = {"1-0": 1, "0-1": 2, UNDECIDED: 0, "1/2-1/2": 0}

@@ -35,6 +35,14 @@ from typing import Any
 from knights_isolation.lazy_package import BARE, TOOLKIT
 
 from ..editions.classic_board import enable_board_extensions
+from ..editions.edition import (
+    added_method,
+    added_to_board,
+    find_extended_board,
+    is_of_third_edition,
+    namespace_of,
+    sample_players_for,
+)
 from ..editions.third.state import StateHeuristic, as_heuristic
 from ..suggestions import file_meant
 from ..usercode.imports import install
@@ -44,8 +52,6 @@ from ..usercode.parsing import SilentLoader, parse, syntax_warnings
 from ..usercode.process_lifetime import write_real_stderr
 from ..usercode.timeouts import wall_timeout
 from ..usercode.user_exceptions import detect_ctrl_c, format_exception, name_of, to_one_line
-from . import edition_detection
-from .edition_detection import added_to_board, find_extended_board, is_of_third_edition, sample_players_for
 from .integrity import ChangedError, unchanged
 
 LONGEST_IMPORT = 60.0
@@ -449,9 +455,9 @@ class _UserLoader(SilentLoader):
     """Import loader whose modules have an ``__import__`` for siblings and an ``open`` for the files in their folder."""
 
     def exec_module(self, module: ModuleType) -> None:
-        space = edition_detection.namespace_of(module.__name__)
+        space = namespace_of(module.__name__)
         if find_extended_board(Path(sys.modules[space].__path__[0])):
-            enable_board_extensions(edition_detection.added_method)
+            enable_board_extensions(added_method)
         module.__dict__["__builtins__"] = {
             **vars(builtins),
             "__import__": _importer(space, sample_players_for(Path(self.path).read_bytes())),

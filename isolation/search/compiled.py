@@ -83,12 +83,6 @@ def run_with_fallback(
     return interpreted()
 
 
-def settings(limit: Limit, options: SearchOptions) -> NativeSettings:
-    """Convert a limit, and the options that apply at run time, to numbers."""
-    flags = on_desk.STOP_ON_AGREEMENT * options.stop_on_agreement | on_desk.RANDOM_TIES * options.random_ties
-    return limit.depth or 0, *limits_of(limit), flags
-
-
 def compiled_search(
     heuristic: CompiledHeuristic | None,
     method: Method,
@@ -101,7 +95,8 @@ def compiled_search(
     ordered = options.order_moves and method == "alphabeta"
     quiescent = options.quiescence and method not in TREES
     function = native_function(method, heuristic.score if heuristic else None, *size, ordered, quiescent)
-    return CompiledPlayer(function, settings(limit, options), _parameters(heuristic), late_ms)
+    flags = on_desk.STOP_ON_AGREEMENT * options.stop_on_agreement | on_desk.RANDOM_TIES * options.random_ties
+    return CompiledPlayer(function, (limit.depth or 0, *limits_of(limit), flags), _parameters(heuristic), late_ms)
 
 
 def compiled_player(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> CompiledPlayer:
@@ -125,23 +120,20 @@ def run_native(player: CompiledPlayer, board: Board, seed: int) -> SearchResult:
     with workspaces.borrow_workspace() as desk:
         parameters = workspaces.address_of(player.parameters)
         score = player.function.call(low, high, own, other, *player.settings, signed(seed), desk.address, parameters)
-        return _read(desk.numbers, score)
-
-
-def _read(desk: NDArray[np.int64], score: float) -> SearchResult:
-    if desk[on_desk.FAILED]:
-        raise HeuristicFailed(int(desk[on_desk.NODES]))
-    line = desk[on_desk.BEST_LINE : on_desk.BEST_LINE + desk[on_desk.BEST_LENGTH]]
-    move = int(desk[on_desk.MOVE])
-    return SearchResult(
-        move=move,
-        score=score + 0.0,
-        depth=int(desk[on_desk.DEPTH]),
-        nodes=int(desk[on_desk.NODES]),
-        seconds=int(desk[on_desk.NANOSECONDS]) / 1e9,
-        pv=tuple(line.tolist()) or (move,),
-        exact=bool(desk[on_desk.EXACT]),
-    )
+        found = desk.numbers
+        if found[on_desk.FAILED]:
+            raise HeuristicFailed(int(found[on_desk.NODES]))
+        line = found[on_desk.BEST_LINE : on_desk.BEST_LINE + found[on_desk.BEST_LENGTH]]
+        move = int(found[on_desk.MOVE])
+        return SearchResult(
+            move=move,
+            score=score + 0.0,
+            depth=int(found[on_desk.DEPTH]),
+            nodes=int(found[on_desk.NODES]),
+            seconds=int(found[on_desk.NANOSECONDS]) / 1e9,
+            pv=tuple(line.tolist()) or (move,),
+            exact=bool(found[on_desk.EXACT]),
+        )
 
 
 def signed(seed: int) -> int:
