@@ -18,15 +18,8 @@ from typing import NoReturn
 
 from ..usercode.user_exceptions import LONGEST_LINE, CompilerFault, format_exception, to_one_line
 
-CHANCE_AND_TIME = {
-    "random": "chance",
-    "secrets": "chance",
-    "uuid": "chance",
-    "numpy.random": "chance",
-    "time": "the time",
-    "datetime": "the time",
-    "timeit": "the time",
-}
+CHANCE_AND_TIME = dict.fromkeys(("random", "secrets", "uuid", "numpy.random"), "chance")
+CHANCE_AND_TIME |= dict.fromkeys(("time", "datetime", "timeit"), "the time")
 """Modules, and what the value of a heuristic that uses them depends on."""
 
 
@@ -74,14 +67,11 @@ _METHODS = {
 }
 _CALLS = {
     "einsum": "write a @ b, or loops",
-    "hex": 'write "%d" % x, or compare numbers',
-    "oct": 'write "%d" % x, or compare numbers',
-    "bytearray": "write a list of numbers",
-    "bytes": "write a list of numbers",
+    **dict.fromkeys(("hex", "oct"), 'write "%d" % x, or compare numbers'),
+    **dict.fromkeys(("bytearray", "bytes"), "write a list of numbers"),
     "lru_cache": "call the function itself",
     "trace": "write a sum over the diagonal",
-    "zip": "write for i in range(len(rows)), and rows[i]",
-    "enumerate": "write for i in range(len(rows)), and rows[i]",
+    **dict.fromkeys(("zip", "enumerate"), "write for i in range(len(rows)), and rows[i]"),
 }
 
 

@@ -158,7 +158,9 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
     overloads = [overload for known in compiled.values() for overload in getattr(known, "overloads", {}).values()]
     libraries = {overload.fndesc.llvm_func_name: overload.library for overload in overloads}
     while unresolved := [
-        global_variable.name for global_variable in module.global_variables if _is_unresolved(global_variable)
+        variable.name
+        for variable in module.global_variables
+        if variable.is_declaration and variable.name.startswith(_UNRESOLVED)
     ]:
         for name in unresolved:
             symbol = name.removeprefix(_UNRESOLVED)
@@ -166,10 +168,6 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
                 raise CompileError("it calls itself in a way that cannot be compiled")
             module.link_in(merge_ir(libraries[symbol]))
             module.link_in(llvm.parse_assembly(f'@"{name}" = constant ptr @"{symbol}"\ndeclare void @"{symbol}"()\n'))
-
-
-def _is_unresolved(variable: Any) -> bool:
-    return bool(variable.is_declaration) and variable.name.startswith(_UNRESOLVED)
 
 
 def _way_in(symbol: str, arguments: int) -> Any:

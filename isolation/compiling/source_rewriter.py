@@ -307,7 +307,7 @@ class _Module:
             if is_stand_in(target):
                 raise
             advice = instead_of_call(called)
-            reason = f"it calls {_path(target)}, which compiled code does not support: {advice}"
+            reason = f"it calls {target.__module__}.{called}, which compiled code does not support: {advice}"
             raise CompileError(reason, error.line) from error
         return new
 
@@ -518,7 +518,3 @@ def _check_names(node: ast.AST) -> None:
         for written in (getattr(inner, "id", ""), getattr(inner, "arg", ""), getattr(inner, "name", "")):
             if isinstance(written, str) and _RESERVED.match(written):
                 refuse(f"the name {written} is reserved in compiled code", inner)
-
-
-def _path(function: Any) -> str:
-    return f"{function.__module__}.{function.__name__}"

@@ -51,8 +51,8 @@ _COPIED = {
     f"knights_isolation.isolation.native.kernels.{name}"
     for modules, _, _ in _TEMPLATES.values()
     for name in ("placeholders", *modules.split())
-}
-"""The modules whose names a copy defines itself."""
+} | {"__future__"}
+"""The modules whose names a copy defines itself, and what it has no use for."""
 _WORD = (1 << 64) - 1
 
 
@@ -126,12 +126,9 @@ def _copied(name: str) -> str:
 
 def own_code(template: str) -> str:
     """A template's code without its docstring and the imports of what a copy defines itself."""
-    kept = [node for node in parse(template).body[1:] if not _is_replaced(node)]
+    body = parse(template).body[1:]
+    kept = [node for node in body if not (isinstance(node, ast.ImportFrom) and node.module in _COPIED)]
     return ast.unparse(ast.Module(body=kept, type_ignores=[]))
-
-
-def _is_replaced(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and (node.module == "__future__" or node.module in _COPIED)
 
 
 def pack(board: Board) -> tuple[int, int, int, int, int]:

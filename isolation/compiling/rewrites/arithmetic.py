@@ -288,9 +288,8 @@ class _HandOn(ast.NodeTransformer):
 _PLAIN = {"max": "max", "amax": "max", "min": "min", "amin": "min", "any": "any", "all": "all"}
 _OF_COLLECTIONS = {"abs", "absolute", "add", "subtract", "multiply", "divide", "sqrt", "square", "power", "exp", "log"}
 _OF_COLLECTIONS |= {"sign", "ceil", "floor", "hypot", "maximum", "minimum", "clip", "dot", "matmul", "vdot", "sum"}
-_OF_COLLECTIONS |= {"prod", "mean"}
-_OF_COLLECTIONS |= {"median", "std", "var", "max", "amax", "min", "amin", "argmax", "argmin", "all", "any", "cumsum"}
-_OF_COLLECTIONS |= {"diff", "unique", "sort"}
+_OF_COLLECTIONS |= {"prod", "mean", "median", "std", "var", "max", "amax", "min", "amin", "argmax", "argmin"}
+_OF_COLLECTIONS |= {"all", "any", "cumsum", "diff", "unique", "sort"}
 _ALONG = {"amax": "max_along", "amin": "min_along"}
 _ALONG |= {name: f"{name}_along" for name in ("max", "mean", "min", "prod", "std", "var")}
 """What computes along an axis of an array."""
@@ -318,18 +317,13 @@ class LowerNumerics(Rewrite):
 
     def _prepare(self, node: ast.FunctionDef) -> None:
         self.arrays = set[str]()
-        assigned = [
-            statement
-            for statement in ast.walk(node)
-            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
-        ]
+        statements = [inner for inner in ast.walk(node) if isinstance(inner, ast.Assign)]
+        assigned = [(one.targets[0].id, one.value) for one in statements if isinstance(one.targets[0], ast.Name)]
         for _ in assigned:
-            self.arrays |= {
-                ast.unparse(statement.targets[0]) for statement in assigned if self._is_array(statement.value)
-            }
-        self.filled = {ast.unparse(statement.targets[0]) for statement in assigned if self._fills(statement.value)}
+            self.arrays |= {called for called, value in assigned if self._is_array(value)}
+        self.filled = {called for called, value in assigned if self._fills(value)}
         self.masks = set[str]()
-        self.masks |= {ast.unparse(statement.targets[0]) for statement in assigned if self._is_mask(statement.value)}
+        self.masks |= {called for called, value in assigned if self._is_mask(value)}
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         """Raise to a power as Python does, squares are the same in both; make arrays of what meets an array."""
@@ -421,8 +415,7 @@ class LowerNumerics(Rewrite):
 
     def _path(self, function: ast.expr) -> str:
         """Return where a known function of a library comes from, such as numpy.linalg.norm."""
-        callee = self.known(function)
-        value = callee.value if callee else None
+        value = self.value_of(function, ast.AST)
         if value is None or not callable(value):
             return ""
         module = getattr(value, "__module__", None) or getattr(type(value), "__module__", "") or ""
@@ -430,15 +423,13 @@ class LowerNumerics(Rewrite):
         return path.replace("._core.", ".").replace(".core.", ".").replace("numpy.multiarray.", "numpy.")
 
     def _array_of(self, kind: ast.expr) -> str:
-        known = self.known(kind)
         for makes, kinds in _ARRAYS.items():
-            if known is not None and known.value in kinds:
+            if self.value_of(kind, ast.AST) in kinds:
                 return makes
         refuse(f"it makes an array of {ast.unparse(kind)}: compiled code has float64 and int64", kind)
 
     def _dtype(self, kind: ast.expr) -> ast.expr:
-        known = self.known(kind)
-        if known is not None and known.value in (bool, "bool"):
+        if self.value_of(kind, ast.AST) in (bool, "bool"):
             return parse_expression(f"{SUPPORT}.np.bool_")
         return parse_expression(f"{SUPPORT}.np.{'int64' if self._array_of(kind) == 'whole_array' else 'float64'}")
 

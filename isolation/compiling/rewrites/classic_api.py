@@ -99,11 +99,11 @@ class LowerClassicApi(Rewrite):
             return at(node, _asked(self.visit(node.func.value), "reach", cells))
         if self._game_of(node.func, _OF_CELLS) is not None:
             node.args = [_as_cell(argument) for argument in node.args]
-        callee = self.known(node.func)
-        if callee is not None and len(node.args) == 1 and (callee.value is copy.copy or callee.value is copy.deepcopy):
+        copying = self.value_of(node.func, ast.AST)
+        if len(node.args) == 1 and (copying is copy.copy or copying is copy.deepcopy):
             if self.kind(node.args[0]) == "game":
                 return at(node, call(ast.Attribute(self.visit(node.args[0]), "copy", ast.Load())))
-            copied = "copied_deeply" if callee.value is copy.deepcopy else "copied"
+            copied = "copied_deeply" if copying is copy.deepcopy else "copied"
             return at(node, support(copied, self.visit(node.args[0])))
         return self.generic_visit(node)
 

@@ -221,7 +221,7 @@ class Examples:
             self.of_names[place.id].append(guess)
         elif isinstance(place, ast.Tuple | ast.List):
             for index, part in enumerate(place.elts):
-                self._bind(part, partial(_guessed_part, guess, index))
+                self._bind(part, partial(lambda index: _part_of(guess(), index), index))
 
     def _fill(self, owner: ast.expr, guess: Callable[[], ast.expr | None]) -> None:
         if isinstance(owner, ast.Name):
@@ -343,10 +343,6 @@ def _part_of(example: ast.expr | None, index: int) -> ast.expr | None:
     if isinstance(example, ast.Tuple) and example.elts:
         return example.elts[index if -len(example.elts) <= index < len(example.elts) else 0]
     return None
-
-
-def _guessed_part(guess: Callable[[], ast.expr | None], index: int) -> ast.expr | None:
-    return _part_of(guess(), index)
 
 
 def _is_fraction(example: ast.expr) -> bool:

@@ -401,7 +401,8 @@ class _Memo:
 
     def _stored(self, block: Block) -> int:
         """Write a variable in place of the table where it is filled, and return the place."""
-        places = [index for index, part in enumerate(block) if isinstance(part, ast.Assign) and self._stores(part)]
+        stores = [(index, part) for index, part in enumerate(block) if isinstance(part, ast.Assign)]
+        places = [index for index, part in stores if any(map(self._is_read, part.targets))]
         if len(places) != 1 or self.store is not None:
             raise _NotAMemo
         store = block[places[0]]
@@ -409,9 +410,6 @@ class _Memo:
         store.targets = [target(self.value) if self._is_read(place) else place for place in store.targets]
         self.store = store
         return places[0]
-
-    def _stores(self, statement: ast.Assign) -> bool:
-        return any(self._is_read(place) for place in statement.targets)
 
     def _holds_stored(self, called: str, block: Block, at_store: int) -> bool:
         store = block[at_store]

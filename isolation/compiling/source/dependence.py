@@ -287,7 +287,8 @@ def _in_instructions(code: CodeType, function: FunctionType) -> str:
     known = [value for name in code.co_names if (value := function.__globals__.get(name)) is not None]
     imported = [i.argval for i in dis.get_instructions(code) if i.opname == "IMPORT_NAME"]
     modules = [value for value in known if isinstance(value, ModuleType)]
-    known += [inner for module in modules for name in code.co_names if _is_module(inner := getattr(module, name, 0))]
+    inside = [getattr(module, name, None) for module in modules for name in code.co_names]
+    known += [value for value in inside if isinstance(value, ModuleType)]
     for name in [*imported, *(_home(value) for value in known)]:
         for module, on_what in CHANCE_AND_TIME.items():
             if name == module or name.startswith(f"{module}."):
@@ -306,10 +307,6 @@ def _home(value: Any) -> str:
         home = type(getattr(value, "__self__", value)).__module__
     home = home if isinstance(home, str) else ""
     return "numpy.random" if home.startswith("numpy.random") else home
-
-
-def _is_module(value: Any) -> bool:
-    return isinstance(value, ModuleType)
 
 
 def _is_filled(cell: Any) -> bool:

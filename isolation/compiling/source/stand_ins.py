@@ -211,10 +211,7 @@ def _groupby(items: Any, key: Any = None) -> Any:
 def _zip_longest(a: Any, b: Any, fillvalue: Any = None) -> Any:
     first, second = [item for item in a], [item for item in b]  # noqa: C416
     return [
-        (
-            first[place] if place < len(first) else fillvalue,
-            second[place] if place < len(second) else fillvalue,
-        )
+        (first[place] if place < len(first) else fillvalue, second[place] if place < len(second) else fillvalue)
         for place in range(max(len(first), len(second)))
     ]
 
@@ -469,7 +466,7 @@ _PAIRS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
     *((kind.union, _union) for kind in (set, frozenset)),
     *((kind.intersection, _intersection) for kind in (set, frozenset)),
     *((kind.difference, _difference) for kind in (set, frozenset)),
-    (statistics.fmean, _fmean), (statistics.median, _median),
+    (statistics.fmean, _fmean), (statistics.median, _median)
 ]  # fmt: skip
 _STAND_INS: dict[int, Any] = {id(function): stand_in for function, stand_in in _PAIRS}
 

@@ -98,26 +98,17 @@ def _are_wide(a: Any, b: Any) -> bool:
 
 
 def _define(symbol: Any, result: Any, compute: Callable[..., Any]) -> None:
-
     computed = instructions(lambda a, b: result(WIDE, WIDE), compute)
 
     operation(symbol, _are_wide)(lambda a, b: computed(a, b))
 
 
-_IN_PLACE = {
-    **{operator.or_: operator.ior, operator.and_: operator.iand, operator.xor: operator.ixor},
-    **{operator.add: operator.iadd, operator.sub: operator.isub, operator.mul: operator.imul},
-    **{operator.lshift: operator.ilshift, operator.rshift: operator.irshift, operator.truediv: operator.itruediv},
-}
+_IN_PLACE = {symbol: getattr(operator, f"i{symbol.__name__}".rstrip("_")) for symbol in (*_COMPUTED, operator.truediv)}
 for _symbol, _compute in _COMPUTED.items():
     for _either in (_symbol, _IN_PLACE[_symbol]):
         _define(_either, WIDE, _compute)
 for _symbol, _sign in _COMPARED.items():
-    _define(
-        _symbol,
-        types.boolean,
-        lambda context, builder, a, b, sign=_sign: builder.icmp_signed(sign, a, b),
-    )
+    _define(_symbol, types.boolean, lambda context, builder, a, b, sign=_sign: builder.icmp_signed(sign, a, b))
 
 
 wide = instructions(lambda value: WIDE(WIDE), lambda context, builder, value: value)

@@ -335,10 +335,7 @@ def _starts(definition: _Written, total: str) -> list[float] | None:
 
 def _term(written: _Written, loop_sum: _Sum, called: str) -> ast.FunctionDef | None:
     """Return a cell's term of a sum as a function of the game and the cell; None if it depends on more."""
-    own = {
-        *names_in(loop_sum.loop.target),
-        *(bound for statement in loop_sum.body for bound in bound_names(statement)),
-    }
+    own = {*names_in(loop_sum.loop.target), *(bound for statement in loop_sum.body for bound in bound_names(statement))}
     is_known = True
 
     class Fill(ast.NodeTransformer):

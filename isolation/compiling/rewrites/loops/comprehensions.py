@@ -9,7 +9,7 @@
                 total += f(m)
         return total
 
-so that nothing is allocated. Such a function is written as any inner function is: see the module `calling`.
+so that nothing is allocated. Such a function is written as any inner function is: see `name_resolution`.
 """
 
 from __future__ import annotations
@@ -54,15 +54,9 @@ class Stream:
     @property
     def written_out(self) -> list[ast.expr] | None:
         """The elements, where each of them is to be written for itself."""
-        items = self.generators[0]
-        if (
-            not self._is_unaltered
-            or items.ifs
-            or not isinstance(items.iter, ast.List)
-            or not rewrite.is_written_out(items.iter)
-        ):
-            return None
-        return items.iter.elts
+        ifs, items = self.generators[0].ifs, self.generators[0].iter
+        is_one = isinstance(items, ast.List) and self._is_unaltered and not ifs and rewrite.is_written_out(items)
+        return items.elts if is_one and isinstance(items, ast.List) else None
 
     @property
     def _is_unaltered(self) -> bool:
@@ -81,14 +75,10 @@ class LowerComprehensions(Rewrite):
     def _prepare(self, node: ast.FunctionDef) -> None:
         changed = self.changed_names(node)
         augmented = [inner for inner in ast.walk(node) if isinstance(inner, ast.AugAssign)]
-        added_to = [
-            statement for statement in augmented if not isinstance(statement.op, ast.Sub | ast.BitAnd | ast.BitOr)
-        ]
-        self.changed = changed | {
-            statement.target.id for statement in augmented if isinstance(statement.target, ast.Name)
-        }
+        signs = [(one.target.id, one.op) for one in augmented if isinstance(one.target, ast.Name)]
+        self.changed = changed | {called for called, _ in signs}
         self.changed_lists = changed | {
-            statement.target.id for statement in added_to if isinstance(statement.target, ast.Name)
+            called for called, sign in signs if not isinstance(sign, ast.Sub | ast.BitAnd | ast.BitOr)
         }
 
     def visit_Assign(self, node: ast.Assign) -> Any:

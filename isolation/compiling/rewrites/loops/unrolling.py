@@ -86,7 +86,7 @@ class Unroll(Rewrite):
                 rounds = (
                     self._rounds(ast.Name(item.arg, ast.Store()), items, [body]) if self._reduces(function) else None
                 )
-                if rounds is not None and _times_read(body, total.arg) == 1:
+                if rounds is not None and names_in(body).count(total.arg) == 1:
                     return self.visit(at(node, functools.reduce(partial(_reduced, total.arg, body), rounds, first)))
         self.generic_visit(node)
         is_found = self.builtin(node.func) == "getattr" and len(node.args) == 2 and self.known(node) is not None
@@ -372,10 +372,6 @@ class _Body(ast.NodeTransformer):
             case ast.Subscript(ast.Tuple(parts), ast.Constant(int(index)), ast.Load()) if is_row:
                 return parts[index] if 0 <= index < len(parts) else node
         return node
-
-
-def _times_read(node: ast.AST, called: str) -> int:
-    return sum(isinstance(inner, ast.Name) and inner.id == called for inner in ast.walk(node))
 
 
 def _reduced(total: str, body: ast.expr, so_far: ast.expr, given: dict[str, ast.expr]) -> ast.expr:
