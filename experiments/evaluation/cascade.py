@@ -89,14 +89,6 @@ def _lead(share: Interval, pairs: int) -> Lead:
     return Lead(200 * (share.estimate - 0.5), 200 * (share.low - 0.5), 200 * (share.high - 0.5), 2 * pairs)
 
 
-def describe_games(lead: Lead, decision: str | None, baseline: str) -> str:
-    """Return the result of a sequential test, and the lead of `decide_by_games`, as a sentence."""
-    if decision == "H1":
-        return f"better than {baseline} by a sequential test at equal cost; in {lead.n:,} games after it: {lead}. "
-    verdict = "not better by 20 Elo than" if decision else "undecided against"
-    return f"{verdict} {baseline} in {lead.n:,} games at equal cost: {lead}. "
-
-
 Heuristic = Callable[[Any, Any], float]
 VALUES_AT = 20
 """Number of positions in which a candidate is interpreted before it is compiled."""
@@ -328,8 +320,12 @@ class _Cascade:
             return lambda numbers: play_pairs(contender, baseline, [openings[n] for n in numbers], numbers, size)[0]
 
         decision, lead = decide_by_games(player_of(_listed(pool)), len(pool), player_of(fresh), len(fresh))
-        feedback = describe_games(lead, decision, baseline.name) + done.feedback
-        return replace(done, stage="games", games=lead, passed=decision == "H1", feedback=feedback)
+        verdict = "not better by 20 Elo than" if decision else "undecided against"
+        said = f"{verdict} {baseline.name} in {lead.n:,} games at equal cost: {lead}. "
+        if decision == "H1":
+            after = f"in {lead.n:,} games after it: {lead}. "
+            said = f"better than {baseline.name} by a sequential test at equal cost; {after}"
+        return replace(done, stage="games", games=lead, passed=decision == "H1", feedback=said + done.feedback)
 
     def _champions(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
         """Play a candidate that beat the baseline against earlier ones that did, all in the baseline's time."""

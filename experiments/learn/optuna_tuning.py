@@ -82,9 +82,9 @@ def check_optuna() -> str:
 
 
 def tuning_task(
-    agent: str, opponent: AgentLike | None, limit: str, games: int, seed: int, sampler: Sampler = "spsa", **asked: Any
+    agent: AgentLike, opponent: AgentLike | None, limit: str, games: int, seed: int, sampler: Sampler, **asked: Any
 ) -> TuningTask:
-    """Return the task of tuning a spec's parameters by about so many games; `asked` are further fields of it.
+    """Return the task of tuning an agent's parameters by about so many games; `asked` are further fields of it.
 
     Raises:
         ValueError: a spec or the limit is invalid, the agent has no heuristic, or Optuna is not installed.
@@ -92,10 +92,10 @@ def tuning_task(
     if sampler == "optuna":
         check_optuna()
     bound, plan_games = parse_limit(limit), sampling_plan if sampler == "optuna" else tuning_games.plan_of
-    subject = tuning_games.subject_of(agent, bound)
+    subject = tuning_games.subject_of(spec_of(agent), bound)
     other = complete(tuning_games.opponent_of(spec_of(opponent)), bound) if opponent else None
     plan = plan_games(games // 2 if other else games, seed)
-    return TuningTask(subject, other, plan=plan, sampler=sampler, **asked)
+    return TuningTask(subject, other, tuple(asked.pop("wanted", ())), plan=plan, sampler=sampler, **asked)
 
 
 def run_tuning(task: TuningTask, out: Path | None, **settings: Any) -> Tuning | Sampling:

@@ -120,7 +120,13 @@ def plan_sweep(
     Raises:
         ValueError: there are too many combinations, an axis is named twice, or a value cannot be.
     """
-    _check(axes)
+    names = [axis.name for axis in axes]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"--over: {name} occurs twice")
+    count = int(np.prod([len(axis.values) for axis in axes]))
+    if count > MOST_POINTS:
+        raise ValueError(f"--over: {count:,} combinations are too many; the maximum is {MOST_POINTS:,}")
     _check_choices(spec, limit, axes)
     points: dict[Spec, dict[Values, Spec]] = {}
     for values in _combinations(axes):
@@ -193,16 +199,6 @@ def _range(text: str, first: float, last: float, step: float) -> tuple[float, ..
         raise ValueError(f"--over: {text!r} has {steps + 1:,.0f} values; the maximum is {MOST_POINTS:,}")
     count = int(np.floor(steps + 1e-9)) + 1
     return tuple(float(f"{first + number * step:.12g}") for number in range(count))
-
-
-def _check(axes: Sequence[SweepAxis]) -> None:
-    names = [axis.name for axis in axes]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"--over: {name} occurs twice")
-    points = int(np.prod([len(axis.values) for axis in axes]))
-    if points > MOST_POINTS:
-        raise ValueError(f"--over: {points:,} combinations are too many; the maximum is {MOST_POINTS:,}")
 
 
 def _check_choices(spec: Spec, limit: Limit | None, axes: Sequence[SweepAxis]) -> None:

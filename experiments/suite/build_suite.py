@@ -34,7 +34,7 @@ from knights_isolation.isolation.rules.seeds import splitmix64
 
 from ..plan.openings import distinct_positions, orbit_ids, padded, placement_openings, split_of
 from ..play.parallel_map import parallel_map
-from ..roster import parse_agent
+from ..roster import AgentLike, parse_agent, spec_of
 from .suite_file import MOST_MEMBERS, SCHEMA, how_made, read_table, write_table
 
 
@@ -172,15 +172,16 @@ class Recipe:
 
 
 def recipe_of(
-    size: str, first_ply: int | None, last_ply: int | None, field: tuple[str, ...], **settings: Any
+    size: str, first_ply: int | None, last_ply: int | None, agents: Sequence[AgentLike], **settings: Any
 ) -> Recipe:
-    """Return a recipe whose plies count from 1; agents of a field also play, with some random moves.
+    """Return a recipe whose plies count from 1; `agents` are its field, and play, with some random moves.
 
     By default these are the informative plies, after 10 to 31 on 7x7: hardly any earlier position has a wrong move.
     """
     rows, columns = parse_size(size)
     first, last = (max(2, round(rows * columns * played / 49)) for played in (10, 31))
     plies = first_ply - 1 if first_ply else first, last_ply - 1 if last_ply else last
+    field = tuple(map(spec_of, agents))
     sources = (PositionSource("own", field, (0.0, 0.1, 0.3)),) if field else SOURCES
     return Recipe(size, *plies, sources=sources, field=field or FIELD, **settings)
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
-from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation, EvaluationTask
-from knights_isolation.experiments.roster import spec_of
+from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation
 from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 from knights_isolation.reports import studies
 from knights_isolation.reports.answers import Result
@@ -85,8 +84,7 @@ def suite_build(
         isolation suite build --board 6x6
         isolation screen ID:territory --suite suite_6x6.parquet
     """
-    specs = tuple(map(spec_of, field))
-    recipe = studies.recipe_of(board, first_ply, last_ply, specs, seed=seed, openings=openings, limit=nodes)
+    recipe = studies.recipe_of(board, first_ply, last_ply, field, seed=seed, openings=openings, limit=nodes)
     return studies.build_result(Path(out or f"suite_{board}.parquet"), recipe, jobs=jobs, cluster=cluster)
 
 
@@ -129,7 +127,7 @@ def evaluate_all(
         isolation evaluate my_heuristic.py --format json
         isolation evaluate my_heuristic.py:score --budget suite --baseline ID:learned
     """
-    evaluated = studies.evaluations_result(candidates, EvaluationTask(budget, spec_of(baseline), board), reveal, jobs)
+    evaluated = studies.evaluations_result(candidates, budget, baseline, board, reveal, jobs)
     return cast("list[Evaluation]", evaluated) if COMMAND.get() else evaluated.value  # what Python gets
 
 
@@ -219,9 +217,8 @@ def tune(
         isolation tune ID:my_heuristic.py:score
         isolation tune ID:my_heuristic.py:score --sampler optuna --out tuning.parquet
     """
-    spec, wanted = spec_of(agent), tuple(parameters)
-    task = studies.tuning_task(spec, opponent, limit, games, seed, sampler, wanted=wanted, size=board, plies=plies)
-    return studies.tune_result(spec, limit, task, pairs, out, patch, equal_cost, jobs=jobs, cluster=cluster)
+    task = studies.tuning_task(agent, opponent, limit, games, seed, sampler, wanted=parameters, size=board, plies=plies)
+    return studies.tune_result(agent, limit, task, pairs, out, patch, equal_cost, jobs=jobs, cluster=cluster)
 
 
 @command("tables", "plot")

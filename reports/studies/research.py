@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments import roster
-from knights_isolation.experiments.evaluation.evaluation import Evaluation, EvaluationTask, revealed
+from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation, EvaluationTask, revealed
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.run_directory import HOME, digest_of
 from knights_isolation.experiments.roster import AgentLike, named, parse_spec, reference_of, spec_of
@@ -139,7 +139,7 @@ def _tune(spec: Spec, opponent: str, games: int, seed: int, jobs: int) -> tuple[
     limit = f"nodes={NODES}"
 
     def tune() -> Result[Any]:
-        task = tuning_task(str(spec), opponent, limit, games, seed)
+        task = tuning_task(str(spec), opponent, limit, games, seed, "spsa")
         return tune_result(str(spec), limit, task, 1000, out, None, False, jobs=jobs)
 
     return _improved("tune", spec, tune, lambda found: tuning_chart(found.tuning))
@@ -211,13 +211,14 @@ def write_research_page(done: Research, section: Section, reference: str) -> Non
 
 
 def evaluations_result(
-    candidates: Sequence[AgentLike | Path], question: EvaluationTask, reveal: bool, jobs: int
+    candidates: Sequence[AgentLike | Path], budget: Budget, baseline: AgentLike, size: str, reveal: bool, jobs: int
 ) -> Result[list[Evaluation]]:
     """Evaluate candidates and note it; return a row for each, and below what happened to it in words."""
     from knights_isolation.experiments.evaluation.evaluate import evaluate_all
     from knights_isolation.experiments.noting import note_evaluations
 
-    parse_size(question.size)
+    parse_size(size)
+    question = EvaluationTask(budget, spec_of(baseline), size)
     evaluations = evaluate_all(candidates, question, jobs)
     note_evaluations(candidates, evaluations, question)
     evaluations = [revealed(evaluation, reveal) for evaluation in evaluations]

@@ -126,24 +126,24 @@ def fit_result(
 
 
 def tune_result(
-    agent: str, limit: str, task: TuningTask, pairs: int, out: Patch, patch: Patch, equal_cost: bool, **where: Any
+    agent: AgentLike, limit: str, task: TuningTask, pairs: int, out: Patch, patch: Patch, equal_cost: bool, **where: Any
 ) -> Result[Tuned]:
     """Tune an agent, judge the new values by so many `pairs` on held-out openings, and write the patch.
 
     `limit` is that of agents without one, as it was given; `where` are jobs and cluster.
     """
-    target, play = task.spec.target, partial(play_kept_run, command="tune")
-    with captured(agent):
+    spec, target, play = spec_of(agent), task.spec.target, partial(play_kept_run, command="tune")
+    with captured(spec):
         heuristic, choices = roster.make_agent(task.spec).heuristic, task.sampler == "optuna"
         assert heuristic is not None
         check_parameters(heuristic, task.wanted, target, is_patched=bool(patch), with_choices=choices)
     with keeping("what was played" if out else "", Path(out or "")):
-        with captured(agent), watching() as show:
+        with captured(spec), watching() as show:
             task, costs = _at_equal_cost(task) if equal_cost else (task, ())
             tuning = run_tuning(task, Path(out) if out else None, show=show, **where)
         tuned = Tuned(tuning, judge(task, tuning.values, pairs, play=play, **where) if tuning.values else None)
     _write(patch, target, tuned)
-    advice, chart = new_agent_text(agent, tuning.values, "--limit", limit), tuning_chart(tuning)
+    advice, chart = new_agent_text(spec, tuning.values, "--limit", limit), tuning_chart(tuning)
     figure, closing = partial(drawn, chart) if chart else None, f"\n{advice}" if tuned.is_better else ""
     return Result(tuned, tuned_sections(tuned, costs), figure, closing=closing)
 
