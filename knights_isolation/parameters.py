@@ -159,7 +159,7 @@ def command(*views: View, tables: tuple[str, ...] = ()) -> Callable[[F], F]:
                 check(parameters_of(function), values, lambda parameter: parameter.name)
             return function(*bound.args, **bound.kwargs)
 
-        checked.__dict__.update(views=views, tables=tables)
+        checked.marks = {"views": views, "tables": tables}  # type: ignore[attr-defined]
         return checked  # type: ignore[return-value]
 
     return mark
@@ -181,10 +181,9 @@ def check(parameters: Iterable[About], values: dict[str, Any], word: Callable[[A
 
 def command_of(function: Callable[..., Any]) -> Command:
     """Return a function as a command."""
-    sections, marks = _sections(function), vars(function)
+    sections, parameters = _sections(function), parameters_of(inspect.unwrap(function))
     examples = tuple(line.strip() for line in sections.get("Examples", "").splitlines() if line.strip())
-    parameters = parameters_of(inspect.unwrap(function))
-    return Command(function, parameters, sections[""].strip(), examples, marks["views"], marks["tables"])
+    return Command(function, parameters, sections[""].strip(), examples, **function.marks)  # type: ignore[attr-defined]
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 
 class Task(NamedTuple):
@@ -70,5 +70,4 @@ def function_name(name: str) -> str:
 
 def function_of(name: str) -> Callable[..., Any]:
     """Return the function of a command."""
-    found: Callable[..., Any] = getattr(import_module("knights_isolation"), function_name(name))
-    return found
+    return cast("Callable[..., Any]", getattr(import_module("knights_isolation"), function_name(name)))

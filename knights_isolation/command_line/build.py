@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -32,29 +33,22 @@ from ..parameters import About, Command, check, command_of
 from ..registry import function_of
 from .completion import complete
 
+_file = partial(About, metavar="FILE")
 _VIEWS = (
-    About(
-        name="view_plot", flags=("--plot",), metavar="FILE", suffixes=(".svg", ".png"),
-        help="Draw it into this file, .svg or .png.",
-    ),
-    About(
-        name="view_html", flags=("--html",), metavar="FILE", suffixes=(".html", ".htm"),
-        help="Write it as a page into this file.",
-    ),
+    _file(name="view_plot", flags=("--plot",), suffixes=(".svg", ".png"), help="Draw it into this file, .svg or .png."),
+    _file(name="view_html", flags=("--html",), suffixes=(".html", ".htm"), help="Write it as a page into this file."),
     About(name="view_json", flags=("--json",), kind=bool, help="The same as --format json."),
     About(name="view_full", flags=("--full",), kind=bool, help="Print all tables with all notes."),
     About(name="view_tables", flags=("--table",), metavar="NAME", help="Print only this table."),
     About(name="view_rows", flags=("--format",), choices=FORMATS, default="table", help="How to print tables."),
-)  # fmt: skip
+)
 """The options for the ways of showing a result, each named after one."""
+_MOVES = "Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column)."
 _POSITION = (
     About(name="at_size", flags=("--board",), default="7x7", metavar="SIZE", help="Board size, ROWSxCOLUMNS."),
-    About(
-        name="at_moves", flags=("--moves",), metavar="MOVES",
-        help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column).",
-    ),
+    About(name="at_moves", flags=("--moves",), metavar="MOVES", help=_MOVES),
     About(name="at_fen", flags=("--fen",), metavar="FEN", help="Position as a quoted FEN, instead of --moves."),
-)  # fmt: skip
+)
 """The options that describe a position."""
 
 
@@ -125,7 +119,9 @@ def _run(name: str, command: Command, taken: Sequence[About], given: dict[str, A
         raise ValueError(f"--table: no table {only!r}; {meant}choose one of {', '.join(command.tables)}")
     at = {key.removeprefix("at_"): values.pop(key) for key in [*values] if key.startswith("at_")}
     values |= {each.name: position_of(**at) for each in command.parameters if each.is_position}
-    if code := _code_of(command, values):
+    named = [values.get(each.name, ()) for each in command.parameters if each.is_code]
+    texts = [str(text) for each in named for text in ([each] if isinstance(each, str) else each)]
+    if code := ", ".join(text for text in texts if ".py" in text):
         continue_in_child(code)
     bound = inspect.BoundArguments(inspect.signature(command.function), values)
     settings = {key: values[key] for key in values.keys() - bound.signature.parameters.keys()}
@@ -138,13 +134,6 @@ def _run(name: str, command: Command, taken: Sequence[About], given: dict[str, A
         if parameter not in words:
             raise
         raise ValueError(f"{words[parameter]}: {message}") from error
-
-
-def _code_of(command: Command, values: dict[str, Any]) -> str:
-    """Return the user code that a command names, as in messages; empty if it names none."""
-    named = [values.get(parameter.name, ()) for parameter in command.parameters if parameter.is_code]
-    texts = [text for each in named for text in ([each] if isinstance(each, str) else each)]
-    return ", ".join(str(text) for text in texts if ".py" in str(text))
 
 
 def _show(result: Any, views: dict[str, Any], has_tables: bool) -> None:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import click
-from click.shell_completion import CompletionItem
 
 from knights_isolation.experiments.play.pools.interrupts import arrived, listen
 from knights_isolation.isolation.suggestions import command
@@ -114,12 +113,11 @@ def _list(formatter: click.HelpFormatter, title: str, names: Iterable[str]) -> N
         formatter.write_dl([(name, re.split(r"(?<=\.) ", text, maxsplit=1)[0]) for name, text in texts.items()])
 
 
-def _complete_topic(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in (*TASKS, "all", *registry.COMMANDS) if name.startswith(begun)]
+_TOPICS = (*TASKS, "all", *registry.COMMANDS)
 
 
 @click.command("help", epilog="\b\nExamples:\n  isolation help play\n  isolation help all")
-@click.argument("topic", nargs=-1, shell_complete=_complete_topic)
+@click.argument("topic", nargs=-1, shell_complete=lambda *at: [topic for topic in _TOPICS if topic.startswith(at[2])])
 @click.pass_context
 def show_help(context: click.Context, topic: tuple[str, ...]) -> None:
     """Show the commands for a task, or all."""
