@@ -14,8 +14,8 @@ from knights_isolation.experiments.published.published_tables import (
 )
 from knights_isolation.reports.text.wording import (
     claim_words,
+    control_cell,
     control_sentence,
-    control_words,
     decision_sentence,
     decision_words,
     excluded_sentence,
@@ -80,14 +80,14 @@ def control(p_value):
 
 
 def test_a_control_shows_luck_and_is_distrusted_where_it_differs_from_itself():
-    assert control_words(control(0.3)) == "control: differs by chance"
+    assert control_cell(control(0.3)).text == "control: differs by chance"
     assert "is Base on 40 openings of its own. It differs from itself by +1.2 (−2.0 to +4.0)" in (
         control_sentence(control(0.3))
     )
     for p_value in (0.05, 0.0011):
-        assert control_words(control(p_value)) == "control: differs by chance"
+        assert control_cell(control(p_value)).text == "control: differs by chance"
     for p_value in (0.001, 0.00005):
-        assert control_words(control(p_value)) == "control: differs from itself"
+        assert control_cell(control(p_value)).text == "control: differs from itself"
         assert "do not trust this run" in control_sentence(control(p_value))
 
 

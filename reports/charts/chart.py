@@ -9,6 +9,8 @@ from typing import Literal
 
 from knights_isolation.isolation.rules.geometry import column_name
 
+from ..text.cell_values import signed as signed
+
 Form = Literal["line", "band", "points", "steps"]
 COLOURS = 6
 """Number of lines of a plot with colours of their own; the others are grey."""
@@ -199,11 +201,6 @@ def board_grid(title: str, size: tuple[int, int], cells: Mapping[int, Cell]) -> 
 def plain(value: float) -> str:
     """Format a tick's label, such as 1,000 or 0.5."""
     return f"{value:,g}".replace("-", "−")
-
-
-def signed(value: float) -> str:
-    """Format a tick's label with its sign, such as +5 or −5."""
-    return f"{value:+g}".replace("-", "−") if value else "0"
 
 
 def fit_axis(

@@ -40,24 +40,18 @@ def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
         claim = claims[name]
         role = "control" if name in verdicts.controls else claim.verdict
         low, high = (100 * end for end in claim.lead)
-        inner = _alone(claim) if is_joint and role != "control" else None
+        inner = None
+        if is_joint and role != "control":
+            scale, null = (200, 100) if isinstance(claim, HeadToHead) else (100, 0)
+            alone = claim.rate if isinstance(claim, HeadToHead) else claim.difference
+            inner = scale * alone.low - null, scale * alone.high - null
         rows.append(Row(name, role, 100 * claim.estimate, low, high, Points(claim.estimate).text, inner))
     title = finding_title(findings, verdicts) or f"Win rate compared with {verdicts.baseline}"
     colours = "Blue better, orange worse: the interval excludes 0. Grey: no significant difference."
-    note = f"{_forest_intervals(is_joint, findings.is_interim)} {colours}{_LUCK if verdicts.controls else ''}"
+    thin = "; thin: for all contenders at once, thick: for one alone" if is_joint else ""
+    together = " for all contenders at once, valid at any time" if findings.is_interim else thin
+    note = f"95 % intervals{together}. {colours}{_LUCK if verdicts.controls else ''}"
     return row_chart(title, rows, _LABEL, note)
-
-
-def _forest_intervals(is_joint: bool, is_interim: bool) -> str:
-    if is_interim:
-        return "95 % intervals for all contenders at once, valid at any time."
-    return "95 % intervals; thin: for all contenders at once, thick: for one alone." if is_joint else "95 % intervals."
-
-
-def _alone(claim: Comparison | HeadToHead) -> tuple[float, float]:
-    if isinstance(claim, HeadToHead):
-        return 200 * claim.rate.low - 100, 200 * claim.rate.high - 100
-    return 100 * claim.difference.low, 100 * claim.difference.high
 
 
 def tries_chart(tries: Mapping[int, Try]) -> RowChart | None:

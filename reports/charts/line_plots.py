@@ -124,7 +124,8 @@ def strength_by_cost(
         link = links.get(name, "")
         low, high = ((100 * end,) for end in comparison.lead)
         series.append(Series(name, comparison.verdict, (cost,), (lead,), low, high, "points", tooltip, link))
-    frontier = sorted((dot for dot in series if not _is_beaten(dot, series)), key=lambda dot: dot.x)
+    is_beaten = [any(other.x[0] < dot.x[0] and other.y[0] > dot.y[0] for other in series) for dot in series]
+    frontier = sorted((dot for dot, beaten in zip(series, is_beaten, strict=True) if not beaten), key=lambda dot: dot.x)
     steps = Series("", "other", tuple(dot.x[0] for dot in frontier), tuple(dot.y[0] for dot in frontier), form="steps")
     ratios = [1.0, *(cost for _, cost, _ in compared)]
     marks = [2.0**power for power in range(math.floor(math.log2(min(ratios))), math.ceil(math.log2(max(ratios))) + 1)]
@@ -136,16 +137,9 @@ def strength_by_cost(
         "Up: stronger at this limit. Right: higher cost per node. Dashed: the best for its cost. Bars: 95 % "
         "intervals for all contenders at once."
     )
-    return Plot(_cost_title(frontier), (Panel("Strength and cost", (*series, steps), x, y, 0.0),), note)
-
-
-def _is_beaten(dot: Series, others: Sequence[Series]) -> bool:
-    return any(other.x[0] < dot.x[0] and other.y[0] > dot.y[0] for other in others)
-
-
-def _cost_title(frontier: Sequence[Series]) -> str:
     best = max(frontier, key=lambda dot: dot.y[0])
-    return f"Nothing stronger than {best.name}, at {Ratio(best.x[0]).text} the cost of a node"
+    title = f"Nothing stronger than {best.name}, at {Ratio(best.x[0]).text} the cost of a node"
+    return Plot(title, (Panel("Strength and cost", (*series, steps), x, y, 0.0),), note)
 
 
 def score_curves(findings: RunResults, agent: str) -> Plot | None:

@@ -121,7 +121,8 @@ def sprt_sections(
     rows = [test_row(test) for test in tests]
     steps = [row for test in tests for row in _steps(test)]
     notes = [_method(test) for test in tests[:1]]
-    notes.append(_with_control(findings, tests))
+    if (pooled := pooled_sentence(findings)) and not all(test.is_duel for test in tests):
+        notes.append(f"In this table {pooled}.")
     notes += [_several(tests)] if len(tests) > 1 else []
     notes += [_far_outside(test) for test in tests if test.observations]
     notes += [_exact(test) for test in tests if test.exhausted]
@@ -211,11 +212,6 @@ def _far_outside(test: SequentialTest) -> str:
         f"undecided: the likelihood ratio only compares these two values, and a result far from both is about equally "
         f"unlikely under either. Its llr may be closer to 0 than that of a smaller difference."
     )
-
-
-def _with_control(findings: RunResults, tests: Sequence[SequentialTest]) -> str:
-    pooled = pooled_sentence(findings)
-    return f"In this table {pooled}." if pooled and not all(test.is_duel for test in tests) else ""
 
 
 def _several(tests: Sequence[SequentialTest]) -> str:

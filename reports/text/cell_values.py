@@ -257,6 +257,11 @@ def end_text(value: Any) -> str:
     return cell_text(value).removesuffix(" %").removesuffix(" ×")
 
 
+def signed(value: float) -> str:
+    """Format a difference with its sign, such as +5 or −5; zero has no sign."""
+    return f"{value:+g}".replace("-", "−") if value else "0"
+
+
 def _signed(value: float) -> str:
     text = f"{value:+.1f}".replace("-", "−")
     return "0.0" if text[1:] == "0.0" else text

@@ -35,6 +35,7 @@ from .cell_values import (
     join_names,
     pluralise,
 )
+from .cell_values import signed as signed
 
 # shares of games: above it, forfeits affect results as much as typical differences; from it on, they decide them
 _MANY_FORFEITS, _MOSTLY_FORFEITS = 0.05, 0.5
@@ -185,7 +186,9 @@ def finding_sentence(findings: RunResults, verdicts: Verdicts) -> str:
         for kind in (Comparison, HeadToHead)
         for clause in _clauses([claim for claim in known if isinstance(claim, kind)], verdicts.baseline)
     ]
-    parts += filter(None, [direct_clause(verdicts), _disagreement_clause(verdicts)])
+    parts += filter(None, [direct_clause(verdicts)])
+    if verdicts.disagreeing:
+        parts.append(f"the two verdicts differ{_listed(verdicts.disagreeing) if len(verdicts.direct) > 1 else ''}")
     for check in verdicts.checks:
         why = ", too much for chance: do not trust this run" if _is_odd(check) else " (chance)"
         parts.append(f"check: the baseline against itself differs by {Points(check.estimate).text} points{why}")
@@ -215,12 +218,6 @@ def duel_words(duel: HeadToHead) -> str:
     word = {"better": "it beats", "worse": "it loses to", "equal": "it is equal to"}.get(duel.verdict, "")
     found = f"{word} {duel.baseline}" if word else "no significant difference"
     return f"{found}, {estimate_of(duel.jointly).text}"
-
-
-def _disagreement_clause(verdicts: Verdicts) -> str:
-    if not verdicts.disagreeing:
-        return ""
-    return f"the two verdicts differ{_listed(verdicts.disagreeing) if len(verdicts.direct) > 1 else ''}"
 
 
 def _clauses(results: Sequence[Comparison | HeadToHead], baseline: str) -> list[str]:
@@ -434,15 +431,9 @@ def baseline_openings_words(claims: Sequence[Comparison]) -> str:
 
 
 def control_cell(comparison: Comparison) -> WordedCell:
-    """Return a control's result as a cell: a verdict of its own kind, also in the short view."""
-    return WordedCell(
-        control_words(comparison), "control differs" if _is_odd(comparison) else "control", dict.fromkeys(_FACTS)
-    )
-
-
-def control_words(comparison: Comparison) -> str:
-    """Return whether a control differs from the baseline only by luck, as it should."""
-    return "control: differs from itself" if _is_odd(comparison) else "control: differs by chance"
+    """Return whether a control differs from the baseline only by luck, as a verdict of its own kind, as a cell."""
+    how, value = ("from itself", "control differs") if _is_odd(comparison) else ("by chance", "control")
+    return WordedCell(f"control: differs {how}", value, dict.fromkeys(_FACTS))
 
 
 def control_sentence(comparison: Comparison) -> str:
@@ -462,16 +453,11 @@ def control_sentence(comparison: Comparison) -> str:
 
 def caveats(findings: RunResults) -> list[str]:
     """Return what every output about runs begins with: what follows from their state, and whose games are left out."""
-    return [*filter(None, [_state_caveat(findings), _unranked_sentence(findings)])]
-
-
-def _unranked_sentence(findings: RunResults) -> str:
-    if not findings.unranked:
-        return ""
-    return (
+    unranked = (
         f"Without a rank, having never made a legal move: {', '.join(sorted(findings.unranked))}. Their "
         f"{pluralise(findings.left_out, 'game')} count for nobody."
     )
+    return [*filter(None, [_state_caveat(findings), unranked if findings.unranked else ""])]
 
 
 def forfeit_sentences(findings: RunResults) -> list[str]:
@@ -581,11 +567,6 @@ def decision_sentence(test: SequentialTest) -> str:
         f"UNDECIDED after {read}: the log-likelihood ratio of {test.contender} is {ratio}, between {lower} "
         f"(H0: {low} {unit}) and {upper} (H1: {high}){held}."
     )
-
-
-def signed(bound: float) -> str:
-    """Format a difference with its sign; zero has no sign."""
-    return f"{bound:+g}".replace("-", "−") if bound else "0"
 
 
 def claim_words(claim: Claim) -> str:
