@@ -171,15 +171,13 @@ class GameRecorder:
         detail = _shortened(details.most_common(1)[0][0])
         if detail:
             detail = f": {detail}" if len(details) == 1 else f", such as {detail}"
-        name, played = self.plan.schedule.agents[agent], self._games_of(agent)
+        matches = enumerate(self.plan.schedule.matches)
+        own = [index for index, match in matches if agent in (match.first, match.second)]
+        name, played = self.plan.schedule.agents[agent], np.count_nonzero(self.points[:, own] >= 0)
         results = advice(command("results", self.path), f"ki.results({str(self.path)!r})")
         return (
             f"{name} lost {details.total():,} of {played:,} games by {reason.replace('_', ' ')}{detail} (see {results})"
         )
-
-    def _games_of(self, agent: int) -> int:
-        own = [index for index, match in enumerate(self.plan.schedule.matches) if agent in (match.first, match.second)]
-        return int(np.count_nonzero(self.points[:, own] >= 0))
 
     def _recover(self) -> None:
         check_scheduled(self.path, self.plan.schedule, [entrant.settings for entrant in self.plan.entrants])

@@ -85,7 +85,9 @@ def read_batches(path: Path, schema: pa.Schema, columns: Sequence[str], rows: in
 def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
     data = _bytes_of(path)
     with _told_of(path):
-        _check_pages(data, _checked_end(pa.BufferReader(data)))
+        end = _checked_end(pa.BufferReader(data))
+        if end and _checksum(memoryview(data)[: len(data) - len(end)]) != end[len(SEAL) : len(SEAL) + _CHECKSUM]:
+            raise pa.ArrowInvalid("checksum mismatch in its pages")
         with pq.ParquetFile(pa.BufferReader(data)) as parquet:
             missing = [name for name in schema.names if name not in parquet.schema_arrow.names]
             if missing:
@@ -140,11 +142,6 @@ def _checked_end(file: IO[bytes]) -> bytes:
     if not is_whole and (end.startswith(SEAL) or _SEALED in footer):
         raise pa.ArrowInvalid("checksum mismatch in its footer")
     return end if is_whole else b""
-
-
-def _check_pages(data: bytes | pa.Buffer, end: bytes) -> None:
-    if end and _checksum(memoryview(data)[: len(data) - len(end)]) != end[len(SEAL) : len(SEAL) + _CHECKSUM]:
-        raise pa.ArrowInvalid("checksum mismatch in its pages")
 
 
 def _checksum(data: bytes | memoryview) -> bytes:

@@ -229,6 +229,7 @@ def compare(
     q, degrees, heterogeneity_p = _heterogeneity(samples, covariance)
     test = flip(parts)
     difference = agree(parts.alone, test.p_value <= alpha)
+    of_either = np.union1d(table.pairs_of(contender), table.pairs_of(baseline))
     return Comparison(
         contender=contender,
         baseline=baseline,
@@ -238,7 +239,7 @@ def compare(
         openings=own.opening.size,
         baseline_openings=play.whole.opening.size,
         unshared=play.unshared,
-        unfinished=_unfinished(table, contender, baseline),
+        unfinished=int(np.count_nonzero(~table.complete[of_either])),
         pool=known,
         alpha=alpha,
         difference=difference,
@@ -262,13 +263,6 @@ def _known_pool(play: SharedPlay, pool: int | None) -> int | None:
         raise ValueError(f"pool must be at least the {played} openings played, not {pool}")
     has_gaps = played == pool and not play.own.pairs.all()
     return pool if play.paired and not has_gaps else None
-
-
-def _unfinished(table: PairTable, *agents: str) -> int:
-    if table.complete.all():
-        return 0
-    of_them = np.unique(np.concatenate([table.pairs_of(name) for name in agents]))
-    return int(np.count_nonzero(~table.complete[of_them]))
 
 
 def _mean(rates: Sequence[float]) -> float:

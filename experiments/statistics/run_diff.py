@@ -90,7 +90,10 @@ def shared_games(before: Path, after: Path) -> SharedGames:
     both = first.add_suffix("_before").join(other.add_suffix("_after"), how="inner")
     same_winner = both["winner_before"] == both["winner_after"]
     same_moves = both["moves_before"] == both["moves_after"]
-    counts = [_games_of(games) for games in (first, other, both[same_moves & same_winner])]
+    counts = [
+        Counter(name for column in _GAME[:2] for name in games.index.get_level_values(column))
+        for games in (first, other, both[same_moves & same_winner])
+    ]
     unchanged = frozenset(name for name in counts[2] if len({count[name] for count in counts}) == 1)
     return SharedGames(len(both), int(same_winner.sum()), int(same_moves.sum()), unchanged)
 
@@ -105,10 +108,6 @@ def difference_of(before: Interval, after: Interval) -> Interval:
     down = math.hypot(after.estimate - after.low, before.high - before.estimate)
     up = math.hypot(after.high - after.estimate, before.estimate - before.low)
     return Interval(change, max(change - down, -1.0), min(change + up, 1.0), after.confidence)
-
-
-def _games_of(games: pd.DataFrame) -> Counter[str]:
-    return Counter(name for column in _GAME[:2] for name in games.index.get_level_values(column))
 
 
 def _keyed(path: Path) -> pd.DataFrame:

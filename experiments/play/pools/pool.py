@@ -499,7 +499,8 @@ def _compile(
         while left and len(out) < jobs:
             sharers = left.pop(0)
             out[pool.call(GameWorker.compile_agents, sharers)] = sharers
-        report(_names(kit, out.values()), reasons)
+        names = (kit.names[sharers[0]] if sharers else "games" for sharers in out.values())
+        report(", ".join(names), reasons)
         for event in pool.finished(TICK):
             match event:
                 case Answered(call, interpreted):
@@ -510,10 +511,6 @@ def _compile(
                 case Died(calls=calls):
                     lost += [out.pop(call) for call in calls]
     return lost
-
-
-def _names(kit: Kit, under_way: Iterable[Sharers]) -> str:
-    return ", ".join(kit.names[sharers[0]] if sharers else "games" for sharers in under_way)
 
 
 def _refuse(pool: Pool, sharers: Sharers, interrupted: Interrupted) -> dict[int, str]:
