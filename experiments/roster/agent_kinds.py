@@ -114,22 +114,15 @@ def _word(
     return AgentKind(*row, can_repeat=can_repeat)
 
 
-def _make_random(spec: Spec) -> Agent:
-    from knights_isolation.isolation.players.agents import RandomAgent
+def _make_simple(spec: Spec) -> Agent:
+    from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent
 
-    return RandomAgent(spec.name)
-
-
-def _make_greedy(spec: Spec) -> Agent:
-    from knights_isolation.isolation.players.agents import GreedyAgent
-
-    return GreedyAgent(spec.name)
+    return (RandomAgent if spec.kind == "random" else GreedyAgent)(spec.name)
 
 
 def _refuse_perfect_limit(spec: Spec, unit: str) -> str:
-    if unit == "depth":
-        return "perfect searches to the end of the game; use a limit of nodes, ms or cpu_ms"
-    return ""
+    refusal = "perfect searches to the end of the game; use a limit of nodes, ms or cpu_ms"
+    return refusal if unit == "depth" else ""
 
 
 def _usual_perfect_limit(spec: Spec, default: Limit | None) -> Limit:
@@ -395,8 +388,8 @@ def _make_engine(spec: Spec) -> Agent:
 _CLASSIC = (_refuse_classic_limit, _usual_classic_limit)
 _SEARCH = (_refuse_search_limit, _usual_search_limit, _make_search, _refuse_search_on_board, _name_heuristic)
 _ROWS = (
-    _word("random", _make_random, can_repeat=False),
-    _word("greedy", _make_greedy),
+    _word("random", _make_simple, can_repeat=False),
+    _word("greedy", _make_simple),
     _word("perfect", _make_perfect, _refuse_perfect_limit, _usual_perfect_limit),
     AgentKind(
         "search", ("MM:…", "AB:…", "ID:…", "BF:…", "MCTS", "MCTS:…"), tuple(METHODS), _read_search, *_SEARCH,

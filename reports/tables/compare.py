@@ -7,12 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from knights_isolation.experiments.statistics.agent_results import relative_costs
-from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, judge_all_pairs
+from knights_isolation.experiments.statistics.contender_verdicts import (
+    Verdicts,
+    equal_cost_verdicts,
+    judge,
+    judge_all_pairs,
+)
 from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead, OpponentEffect
 from knights_isolation.experiments.statistics.planning import WORTH
 from knights_isolation.experiments.statistics.proportions import Interval
-from knights_isolation.experiments.statistics.run_diff import equal_cost_verdicts
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.suggestions import advice

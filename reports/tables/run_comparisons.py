@@ -6,7 +6,7 @@ from typing import Any
 
 from knights_isolation.experiments.plan.agent_facts import differing_settings, format_setting
 from knights_isolation.experiments.published.published_claims import AgentResult, Claim, PublishedAnalysis
-from knights_isolation.experiments.statistics import run_diff
+from knights_isolation.experiments.statistics import contender_verdicts
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.run_results import RunResults
 
@@ -17,13 +17,13 @@ from ..text.wording import claim_words, repetition_words
 
 def change_sections(before: RunResults, after: RunResults) -> tuple[Section, ...]:
     """Return designs, shared games, and results side by side, of two findings of one run each."""
-    shared = run_diff.shared_games(before.sources[0].info.path, after.sources[0].info.path)
+    shared = contender_verdicts.shared_games(before.sources[0].info.path, after.sources[0].info.path)
     return _design_section(before, after, shared), _results_section(before, after, shared)
 
 
-def _design_section(before: RunResults, after: RunResults, shared: run_diff.SharedGames) -> Section:
+def _design_section(before: RunResults, after: RunResults, shared: contender_verdicts.SharedGames) -> Section:
     first, other = before.sources[0].info, after.sources[0].info
-    changes = run_diff.design_changes(first, other)
+    changes = contender_verdicts.design_changes(first, other)
     rows = tuple(
         {"what": change.what, "before": _describe_side(change, 0), "after": _describe_side(change, 1)}
         for change in changes
@@ -41,7 +41,7 @@ def _design_section(before: RunResults, after: RunResults, shared: run_diff.Shar
     return Section("design", title, rows, (note,))
 
 
-def _describe_side(change: run_diff.DesignChange, side: int) -> str | None:
+def _describe_side(change: contender_verdicts.DesignChange, side: int) -> str | None:
     # settings, which are long, are abbreviated
     value = (change.before, change.after)[side]
     other = (change.before, change.after)[1 - side]
@@ -52,7 +52,7 @@ def _describe_side(change: run_diff.DesignChange, side: int) -> str | None:
     return None if value is None else format_setting(value)
 
 
-def _results_section(before: RunResults, after: RunResults, shared: run_diff.SharedGames) -> Section:
+def _results_section(before: RunResults, after: RunResults, shared: contender_verdicts.SharedGames) -> Section:
     rates = [{standing.agent: standing.rate for standing in findings.standings} for findings in (before, after)]
     verdicts = [_verdicts(findings) for findings in (before, after)]
     rows: list[dict[str, Any]] = [
@@ -60,7 +60,7 @@ def _results_section(before: RunResults, after: RunResults, shared: run_diff.Sha
             "agent": name,
             "change": Estimate(*[Points(0)] * 3)
             if name in shared.unchanged
-            else estimate_of(run_diff.difference_of(rates[0][name], rates[1][name]), Points),
+            else estimate_of(contender_verdicts.difference_of(rates[0][name], rates[1][name]), Points),
             "before": Share(rates[0][name].estimate),
             "after": Share(rates[1][name].estimate),
             "verdict_before": verdicts[0].get(name),
