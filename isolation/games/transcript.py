@@ -37,7 +37,9 @@ def position_of(size: str | None = None, moves: str = "", fen: str | None = None
         raise ValueError(message) from None
 
 
-def game_as_text(winner: object, move_history: Sequence[Any], termination: str = "", board: Board | None = None) -> str:
+def game_as_text(
+    winner: object, move_history: Sequence[object], termination: str = "", board: Board | None = None
+) -> str:
     """Replay a game returned by `Board.play` move by move, as text.
 
     Args:
@@ -47,8 +49,9 @@ def game_as_text(winner: object, move_history: Sequence[Any], termination: str =
         board: the start position, by default an empty 7x7 board. It is not changed.
     """
     game = Board(1, 2) if board is None else board.copy()
-    is_flat = all(isinstance(cell, int) for move in move_history for cell in move)
-    moves = move_history if is_flat else [move for turn in move_history for move in turn]
+    history: Sequence[Any] = move_history
+    is_flat = all(isinstance(cell, int) for move in history for cell in move)
+    moves = history if is_flat else [move for turn in history for move in turn]
     text = []
     for ply, move in enumerate(move and (move[0], move[1]) for move in moves):
         text.append(f"{ply // 2}.{' ...' if ply % 2 else ''} {move}\r\n")
