@@ -15,8 +15,9 @@ install: $(VENV)/installed
 test: $(VENV)/installed-dev
 	files=$(if $(ROOM),"$$($(BIN)/python tests/of_room.py $(ROOM))") && $(BIN)/pytest $$files
 
+# Many of the long proofs wait for something, so more run at once.
 slow: $(VENV)/installed-dev
-	$(BIN)/pytest -m "slow and not exhaustive" --timeout=1500
+	$(BIN)/pytest --numprocesses=5 -m "slow and not exhaustive" --timeout=1500
 
 # The longest proofs, and the members of large families of tests that `test` and `slow` leave out.
 exhaustive: $(VENV)/installed-dev
