@@ -2,61 +2,15 @@ from knights_isolation import experiments as experiments
 from knights_isolation import heuristics as heuristics
 from knights_isolation import isolation as isolation
 from knights_isolation import reports as reports
-from knights_isolation.commands.games import board as board
-from knights_isolation.commands.games import export as export
-from knights_isolation.commands.games import games as games
-from knights_isolation.commands.games import import_games as import_games
-from knights_isolation.commands.games import lab as lab
-from knights_isolation.commands.games import play as play
-from knights_isolation.commands.games import replay as replay
-from knights_isolation.commands.games import show as show
-from knights_isolation.commands.games import sql as sql
-from knights_isolation.commands.games import watch as watch
-from knights_isolation.commands.heuristics import analyse as analyse
-from knights_isolation.commands.heuristics import check_agent as check_agent
-from knights_isolation.commands.heuristics import evaluate_position as evaluate_position
-from knights_isolation.commands.heuristics import list_heuristics as list_heuristics
-from knights_isolation.commands.heuristics import new as new
-from knights_isolation.commands.heuristics import try_ as try_
-from knights_isolation.commands.perfect_play import accuracy as accuracy
-from knights_isolation.commands.perfect_play import dataset as dataset
-from knights_isolation.commands.perfect_play import label as label
-from knights_isolation.commands.perfect_play import refute as refute
-from knights_isolation.commands.perfect_play import solve as solve
-from knights_isolation.commands.results import diff as diff
-from knights_isolation.commands.results import plan as plan
-from knights_isolation.commands.results import plot as plot
-from knights_isolation.commands.results import published as published
-from knights_isolation.commands.results import ratings as ratings
-from knights_isolation.commands.results import report as report
-from knights_isolation.commands.results import results as results
-from knights_isolation.commands.results import sprt as sprt
-from knights_isolation.commands.studies import discover as discover
-from knights_isolation.commands.studies import evaluate as evaluate
-from knights_isolation.commands.studies import evaluate_all as evaluate_all
-from knights_isolation.commands.studies import features as features
-from knights_isolation.commands.studies import fit as fit
-from knights_isolation.commands.studies import research as research
-from knights_isolation.commands.studies import screen as screen
-from knights_isolation.commands.studies import suite_build as suite_build
-from knights_isolation.commands.studies import sweep as sweep
-from knights_isolation.commands.studies import tune as tune
-from knights_isolation.commands.system import bench as bench
-from knights_isolation.commands.system import cache as cache
-from knights_isolation.commands.system import check_engine as check_engine
-from knights_isolation.commands.system import cluster_join as cluster_join
-from knights_isolation.commands.system import cluster_start as cluster_start
-from knights_isolation.commands.system import completion as completion
-from knights_isolation.commands.system import engine as engine
-from knights_isolation.commands.system import perft as perft
+from knights_isolation.commands.games import *
+from knights_isolation.commands.heuristics import *
+from knights_isolation.commands.perfect_play import *
+from knights_isolation.commands.results import *
+from knights_isolation.commands.studies import *
+from knights_isolation.commands.system import *
+from knights_isolation.commands.tournaments import *
 from knights_isolation.commands.tournaments import Settings as Settings
-from knights_isolation.commands.tournaments import ci as ci
 from knights_isolation.commands.tournaments import compare as compare
-from knights_isolation.commands.tournaments import league as league
-from knights_isolation.commands.tournaments import match as match
-from knights_isolation.commands.tournaments import runs as runs
-from knights_isolation.commands.tournaments import tournament as tournament
-from knights_isolation.commands.tournaments import tried as tried
 from knights_isolation.experiments.evaluation.evaluation import Evaluation as Evaluation
 from knights_isolation.experiments.positions import agent_policy as agent_policy
 from knights_isolation.experiments.positions import best_moves as best_moves

@@ -61,15 +61,17 @@ class LazyPackage(ModuleType):
 
     @cached_property
     def _homes(self) -> dict[str, tuple[str, bool]]:
-        """The module of each name in the stub, and whether the stub exports it: as type checkers read it."""
+        """The module of each name in the stub, and whether it is exported, as type checkers see it; of commands too."""
         import ast
 
+        commands = import_module(f"{TOOLKIT}.registry").homes() if self.__name__ == TOOLKIT else {}
         tree = ast.parse(Path(str(self.__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
-        return {
+        return commands | {
             alias.name: (str(node.module), alias.asname == alias.name)
             for node in tree.body
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
+            if alias.name != "*"
         }
 
 

@@ -1,8 +1,8 @@
 """The registry: the commands of each task, and the function that each of them is.
 
 A command is a function marked by `knights_isolation.parameters.command`: its signature, annotations and docstring make
-the options of the command line, the checks of its arguments, completion, help, and the reference page. To add one,
-write the function, add its public name to `knights_isolation/__init__.pyi`, and the command to `TASKS`.
+the options of the command line, the checks of its arguments, completion, help, the reference page, and a public name of
+`knights_isolation`. To add one, write the function in a module of `commands/`, and add the command to `TASKS`.
 """
 
 from __future__ import annotations
@@ -13,34 +13,47 @@ from typing import Any, NamedTuple, cast
 
 
 class Task(NamedTuple):
-    """What people want to do, and the commands for it."""
+    """What people want to do, and the commands for it, behind the modules of `knights_isolation.commands`."""
 
     title: str
-    commands: tuple[str, ...]
+    places: tuple[str, ...]
+
+    @property
+    def commands(self) -> dict[str, str]:
+        """The module of each command."""
+        parts = (place.partition(": ") for place in self.places)
+        return {name: module for module, _, names in parts for name in names.split(", ")}
 
 
 FIRST = ("analyse", "try", "results", "tournament", "match", "league", "play", "lab")
 """What people come for, in the order of help."""
 TASKS = {
-    "write": Task("Write a heuristic", ("new", "try", "analyse", "eval", "heuristics", "test-agent", "ci")),
+    "write": Task(
+        "Write a heuristic", ("heuristics: new, try, analyse, eval, heuristics, test-agent", "tournaments: ci")
+    ),
     "improve": Task(
         "Improve a heuristic",
-        ("screen", "research", "evaluate", "discover", "features", "fit", "tune", "sweep", "suite build"),
+        ("studies: screen, research, evaluate, discover, features, fit, tune, sweep, suite build",),
     ),
-    "play": Task("Play", ("tournament", "match", "league", "watch", "play", "plan")),
+    "play": Task("Play", ("tournaments: tournament, match, league", "games: watch, play", "results: plan")),
     "results": Task(
-        "Analyse results", ("results", "ratings", "sprt", "diff", "plot", "report", "runs", "tried", "published")
+        "Analyse results",
+        ("results: results, ratings, sprt, diff, plot, report", "tournaments: runs, tried", "results: published"),
     ),
-    "games": Task("Look at games", ("lab", "games", "replay", "board", "show", "sql", "export", "import")),
-    "engines": Task("Players in any language", ("engine", "test-engine")),
+    "games": Task("Look at games", ("games: lab, games, replay, board, show, sql, export, import",)),
+    "engines": Task("Players in any language", ("system: engine, test-engine",)),
     "perfect": Task(
-        "Perfect play", ("perfect solve", "perfect label", "perfect accuracy", "perfect refute", "perfect dataset")
+        "Perfect play",
+        ("perfect_play: perfect solve, perfect label, perfect accuracy, perfect refute, perfect dataset",),
     ),
-    "cluster": Task("Several machines", ("cluster start", "cluster join")),
-    "system": Task("The engine and the shell", ("system perft", "system bench", "system cache", "system completion")),
+    "cluster": Task("Several machines", ("system: cluster start, cluster join",)),
+    "system": Task(
+        "The engine and the shell", ("system: system perft, system bench, system cache, system completion",)
+    ),
 }
 """Commands by task."""
-COMMANDS = tuple(name for task in TASKS.values() for name in task.commands)
+COMMANDS = {name: module for task in TASKS.values() for name, module in task.commands.items()}
+"""The module of every command."""
 GROUPS = {
     "suite": "Build suites of test positions.",
     **{key: f"{TASKS[key].title}." for key in ("perfect", "cluster", "system")},
@@ -70,4 +83,10 @@ def function_name(name: str) -> str:
 
 def function_of(name: str) -> Callable[..., Any]:
     """Return the function of a command."""
-    return cast("Callable[..., Any]", getattr(import_module("knights_isolation"), function_name(name)))
+    module = import_module(f"knights_isolation.commands.{COMMANDS[name]}")
+    return cast("Callable[..., Any]", getattr(module, function_name(name)))
+
+
+def homes() -> dict[str, tuple[str, bool]]:
+    """Return the module of the function of each command; all of them are public names."""
+    return {function_name(name): (f"knights_isolation.commands.{module}", True) for name, module in COMMANDS.items()}

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import knights_isolation as ki
 from cli import main
 from knights_isolation import registry
+from knights_isolation.commands import system
 from knights_isolation.experiments.play.pools.interrupts import Stopped, keeping
 from knights_isolation.parameters import About, command
 from knights_isolation.reports.answers import Result
@@ -41,8 +42,8 @@ def cells(
 @pytest.fixture
 def with_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a command more."""
-    monkeypatch.setattr(ki, "cells", cells, raising=False)
-    monkeypatch.setattr(registry, "COMMANDS", (*registry.COMMANDS, "cells"))
+    monkeypatch.setattr(system, "cells", cells, raising=False)
+    monkeypatch.setattr(registry, "COMMANDS", registry.COMMANDS | {"cells": "system"})
 
 
 def said(*words: str) -> str:
