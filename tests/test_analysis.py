@@ -4,7 +4,8 @@ import json
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
@@ -18,6 +19,7 @@ from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record.log import count_games
 from knights_isolation.isolation.checks.agent_checks import check_values
 from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.reports.analysis.analysis_page import cost_table
 from knights_isolation.reports.pages.templates import kept_pages
 
 SOURCE = """
@@ -327,3 +329,11 @@ def test_screen_takes_the_files_and_functions_that_try_takes(tmp_path: Path) -> 
         result = CliRunner().invoke(main, [*command, "--table", "screen"])
         assert result.exit_code == 0, result.output
         assert [name for name in ("other", "score") if f"mine.{name}" in result.stdout] == names
+
+
+def test_costs_that_could_not_be_measured_leave_cells_empty() -> None:
+    trials = {"score": SimpleNamespace(python_cost="it fails in each position")}
+    analysis = SimpleNamespace(trials=trials, ranked=["score"], cost=lambda name: trials[name].python_cost)
+    baseline, row = cost_table(cast("Any", analysis)).rows
+    assert baseline["nodes in 150 ms of Python"] is None
+    assert [row[key] for key in row if key != "function"] == [None, None, None]

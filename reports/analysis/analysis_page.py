@@ -142,7 +142,7 @@ def cost_table(analysis: Analysis) -> Section:
         "function": f"{BASELINE} (ID_Improved)",
         "cost compiled": Ratio(1),
         "cost in Python": Ratio(1),
-        "nodes in 150 ms of Python": two_digits(_COURSE_LIMIT / fastest),
+        "nodes in 150 ms of Python": two_digits(_COURSE_LIMIT / fastest) if costs else None,
     }
     note = "Cost: processor time of a node. The games at equal cost go by the compiled one."
     return Section("costs", "What a node costs", (reference, *rows), (note,))
