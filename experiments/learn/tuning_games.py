@@ -157,7 +157,7 @@ PlayBatches = Callable[[Sequence[Batch]], Iterator[BatchResult]]
 
 @contextmanager
 def playing(size: str, jobs: int = 1, cluster: str | None = None) -> Iterator[PlayBatches]:
-    """Return a function that plays batches on boards of one size; see `parallel_mapper.spreading`."""
+    """Return a function that plays batches on boards of one size; see `parallel_mapper`."""
     with parallel_mapper(jobs, cluster) as spread:
 
         def play(batches: Sequence[Batch]) -> Iterator[BatchResult]:

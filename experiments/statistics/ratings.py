@@ -11,12 +11,12 @@ no result that bounds it, which with few openings happens to other agents as wel
 Intervals come from resampling openings. Resamples of a few openings, or of openings in which some agent never loses,
 vary too little, so hypothetical openings are added to those drawn from: for every agent one in which it wins all its
 games and one in which it loses them, drawn with a probability that falls with its number of opponents. Between two
-agents these are the two won and two lost pairs of `intervals`. Percentiles are taken further out for few openings,
-as in `cluster_interval`. Simulated coverage at 95 %: at least 0.92 in pools, and at least 0.88 for two agents of
+agents these are the two won and two lost pairs of `proportions`. Percentiles are taken further out for few openings,
+by `student_tail`. Simulated coverage at 95 %: at least 0.92 in pools, and at least 0.88 for two agents of
 scores up to 0.99, from 20 openings on.
 
-Sources: R. A. Bradley and M. E. Terry (1952); L. R. Ford (1957) for when the maximum exists; `intervals` for
-the rest.
+Sources: R. A. Bradley and M. E. Terry (1952); L. R. Ford (1957) for when the maximum exists; `proportions`
+for the rest.
 """
 
 from __future__ import annotations

@@ -237,10 +237,10 @@ class Pool(ABC):
     `finished` returns belongs to the caller. `submit`, `call`, and `finished` with a timeout of zero return at once,
     without waiting for a worker.
 
-    **Workers.** Each has a `worker.Worker` made of its current task, and does one batch or call at a time. Output of
-    agents is discarded, Ctrl-C reaches the caller only, and no worker outlives the process that made the pool, even if
-    that is killed. What `Worker.compile_agents` has compiled is available wherever batches of the same task are played;
-    a pool that spans machines ensures that on each of them, before its first batch.
+    **Workers.** Each has a `game_worker.GameWorker` made of its current task, and does one batch or call at a time.
+    Output of agents is discarded, Ctrl-C reaches the caller only, and no worker outlives the process that made the
+    pool, even if that is killed. What `GameWorker.compile_agents` has compiled is available wherever batches of the
+    same task are played; a pool that spans machines ensures that on each of them, before its first batch.
 
     **Order.** Batches return in any order. Everything that was submitted or called appears in exactly one event: it is
     finished, answered or failed, or it is lost by a death. In each list that `finished` returns, results precede
@@ -282,14 +282,14 @@ class Pool(ABC):
 
     @abstractmethod
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
-        """Send these games of the task to a worker; see `Worker.play_batch`."""
+        """Send these games of the task to a worker; see `GameWorker.play_batch`."""
 
     @abstractmethod
     def call(self, function: Callable[..., object], *arguments: object) -> int:
         """Call `function(worker, *arguments)` in a worker, and return a number that identifies the call in its event.
 
         Args:
-            function: defined at the top level of a module or a class, such as `Worker.measure_costs`.
+            function: defined at the top level of a module or a class, such as `GameWorker.measure_costs`.
         """
 
     @abstractmethod

@@ -45,7 +45,7 @@
 | element_types | `cells = moves`, then `cells = found`; only where it does not compile otherwise | a list each time |
 | guesses | `found = []`, `[None] * 7`, filled otherwise; only where it does not compile otherwise | such elements |
 | arithmetic | `**`, `np.linalg.norm`, `np.array`, SciPy distances | runtime functions |
-| comprehensions | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `map`, `filter`, `set(...)` | loops |
+| loops.comprehensions | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `map`, `filter`, `set(...)` | loops |
 | idioms | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
 | name_resolution | helpers, lambdas, defaults, keywords, constants, dictionaries | functions and constants |
 | loops.cell_sums | `total += weight * row` for every move; done last, in the whole module | a table |

@@ -309,7 +309,7 @@ _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 class Prune(Rewrite):
-    """Nothing follows a `return`; a variable given once, as a switch is, is known, so that `folding` decides by it."""
+    """Nothing follows a `return`; a variable given once, as a switch is, is known, so that `Fold` decides by it."""
 
     def apply(self, node: ast.FunctionDef) -> None:
         given = Counter([*parameters(node), *(name for statement in node.body for name in bound_names(statement))])
