@@ -1,4 +1,6 @@
-"""The functions of the toolkit: each is a command of `isolation`, and returns a result for a notebook::
+"""The functions of the toolkit: each is a command of `isolation`, and returns a result for a notebook.
+
+For example::
 
     import knights_isolation as ki
 

@@ -13,7 +13,11 @@ from typing import Any, NamedTuple, cast
 
 
 class Task(NamedTuple):
-    """What people want to do, and the commands for it, behind the modules of `knights_isolation.commands`."""
+    """What people want to do, and the commands for it.
+
+    Attributes:
+        places: modules of `knights_isolation.commands`, each with its commands, as in "games: watch, play".
+    """
 
     title: str
     places: tuple[str, ...]
@@ -88,5 +92,5 @@ def function_of(name: str) -> Callable[..., Any]:
 
 
 def homes() -> dict[str, tuple[str, bool]]:
-    """Return the module of the function of each command; all of them are public names."""
+    """Return the module of each command's function, and that it is public, as `LazyPackage` has it of other names."""
     return {function_name(name): (f"knights_isolation.commands.{module}", True) for name, module in COMMANDS.items()}

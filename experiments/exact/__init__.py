@@ -1,1 +1,1 @@
-"""Results against perfect play: labels, accuracy, solved boards."""
+"""Results against perfect play: labels, accuracy, refutations, solved boards, and datasets for learning."""

@@ -1,6 +1,6 @@
 """Games as files: export of runs as PGN, CSV or JSON lines, import of PGN, and single games, saved, logged and played.
 
-For damaged runs and foreign games see `check_log` and `log`.
+Functions that read a run raise ValueError if a file of it is damaged (`log`), or a game is not its own (`check_log`).
 """
 
 from __future__ import annotations

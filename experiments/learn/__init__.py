@@ -1,1 +1,1 @@
-"""Better parameters for heuristics: fit to proven results, tune by games, sweep."""
+"""Better heuristics: select features, fit parameters to proven results, tune them by games, sweep."""

@@ -1,1 +1,1 @@
-"""Plans: configuration, openings, schedules, and time estimates."""
+"""Plans: configuration, openings, schedules, and time estimates; facts about agents, and lists of heuristics."""

@@ -1,1 +1,1 @@
-"""Records of games: the log, run directories, and checksummed files."""
+"""Records of games and of what was tried: the log, run directories, the log of tries, and checksummed files."""

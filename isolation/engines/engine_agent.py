@@ -1,4 +1,4 @@
-"""External engines as agents. Their processes are kept from game to game."""
+"""External engines as agents: the dialogue with their processes, which are kept from game to game."""
 
 from __future__ import annotations
 

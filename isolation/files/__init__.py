@@ -1,1 +1,1 @@
-"""Files: atomic writes, temporary folders, and shipped data."""
+"""Files: written atomically, temporary, received from others or shipped, and of other commits."""

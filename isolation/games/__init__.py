@@ -1,1 +1,1 @@
-"""Matches, finished games and their text, and batches of moves and values."""
+"""Matches, games in the terminal, games as text, what perfect play says of them, and thousands at a time in arrays."""

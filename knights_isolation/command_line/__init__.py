@@ -1,4 +1,4 @@
-"""The command line, one module per subject: each command reads options, calls one function and prints."""
+"""The command line, made from the registry: options from signatures, completion, output, and errors in one line."""
 
 import sys
 

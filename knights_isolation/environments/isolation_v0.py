@@ -1,8 +1,10 @@
 """The PettingZoo environment: both players are learning agents, who move in turn.
 
-from knights_isolation.environments import isolation_v0
+For example::
 
-env = isolation_v0.env("7x7", render_mode="ansi")
+    from knights_isolation.environments import isolation_v0
+
+    env = isolation_v0.env("7x7", render_mode="ansi")
 """
 
 from __future__ import annotations

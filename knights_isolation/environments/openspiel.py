@@ -1,9 +1,11 @@
 """The OpenSpiel game `knights_isolation`, with the parameters `rows` and `columns`.
 
-import pyspiel
-import knights_isolation.environments.openspiel
+For example::
 
-game = pyspiel.load_game("knights_isolation(rows=7,columns=7)")
+    import pyspiel
+    import knights_isolation.environments.openspiel
+
+    game = pyspiel.load_game("knights_isolation(rows=7,columns=7)")
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Output of `analyse` and `try`: on the terminal, as Markdown and as a page."""
+"""Answers about files: `analyse`, as text, Markdown and a page; `try`, `eval`, `heuristics`, `test-agent`, `ci`."""

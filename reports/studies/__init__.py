@@ -1,4 +1,4 @@
-"""Studies and what they find, as tables, charts and pages: trials, screenings, plans, solutions, fits and tuning.
+"""Answers of commands: of studies, from screenings to discoveries; of runs and their lists; of checks of engines.
 
 What commands ask for is loaded on first use, so that importing this package stays quick.
 """

@@ -1,1 +1,1 @@
-"""Source code of heuristics: its functions, scopes and errors."""
+"""Source code of heuristics: its functions and scopes, what its values depend on, and how it is rewritten."""
