@@ -7,6 +7,7 @@ from knights_isolation.commands.heuristics import *
 from knights_isolation.commands.perfect_play import *
 from knights_isolation.commands.results import *
 from knights_isolation.commands.studies import *
+from knights_isolation.commands.studies import evaluate as evaluate
 from knights_isolation.commands.system import *
 from knights_isolation.commands.tournaments import *
 from knights_isolation.commands.tournaments import Settings as Settings

@@ -19,7 +19,7 @@ from knights_isolation.experiments.exchange.game_files import load_game
 from knights_isolation.experiments.exchange.queries import Kind, find_games, read_game, with_mistakes
 from knights_isolation.experiments.plan.agent_facts import read_facts
 from knights_isolation.experiments.record.run_directory import missing_sentence
-from knights_isolation.isolation.boards.drawing import format_value, standing, to_svg, to_text
+from knights_isolation.isolation.boards.drawing import format_value, standing, to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.transcript import position_of
@@ -386,16 +386,3 @@ def games_found(run: RunLike | None, kind: Kind, where: str, limit: int | None) 
     visible = [{key: row[key] for key in row if key not in apart} for row in shown]
     text = f"{render_rows(visible, 'table', keep=('won_by',))}\n" + wrapped("\n".join(lines), terminal_width())
     return Result(found, (Section("games", title, shown, keep=("won_by",)),), text=text)
-
-
-def position_shown(board: Board, ascii_only: bool, svg: str | Path | None, png: str | Path | None) -> str:
-    """Return a position as text, or write its picture into files and return their names."""
-    if svg:
-        Path(svg).write_text(to_svg(board), encoding="utf-8")
-    if png:
-        from .pages.board_images import write_png
-
-        write_png(Path(png), board)
-    return "\n".join(f"Wrote {path}" for path in (svg, png) if path) or to_text(
-        board, ascii_only or speaks_ascii_only()
-    )

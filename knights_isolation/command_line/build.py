@@ -15,7 +15,6 @@ from click.core import ParameterSource
 
 from knights_isolation.experiments.play.pools.interrupts import Stopped
 from knights_isolation.isolation.files.atomic_write import write_text
-from knights_isolation.isolation.games.transcript import position_of
 from knights_isolation.isolation.suggestions import did_you_mean
 from knights_isolation.isolation.usercode.output_capture import TYPED, called_as
 from knights_isolation.isolation.usercode.process_lifetime import continue_in_child
@@ -118,7 +117,10 @@ def _run(name: str, command: Command, taken: Sequence[About], given: dict[str, A
         meant = did_you_mean(only, command.tables)
         raise ValueError(f"--table: no table {only!r}; {meant}choose one of {', '.join(command.tables)}")
     at = {key.removeprefix("at_"): values.pop(key) for key in [*values] if key.startswith("at_")}
-    values |= {each.name: position_of(**at) for each in command.parameters if each.is_position}
+    if positions := [each.name for each in command.parameters if each.is_position]:
+        from knights_isolation.isolation.games.transcript import position_of
+
+        values |= {name: position_of(**at) for name in positions}
     named = [values.get(each.name, ()) for each in command.parameters if each.is_code]
     texts = [str(text) for each in named for text in ([each] if isinstance(each, str) else each)]
     if code := ", ".join(text for text in texts if ".py" in text):

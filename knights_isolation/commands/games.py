@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
-from knights_isolation.isolation.games.transcript import position_of
 from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.isolation.usercode.output_capture import COMMAND
 from knights_isolation.reports.answers import Result, run_path, run_paths
@@ -114,7 +113,8 @@ def show(
         isolation show --moves d3,a2
         isolation show --fen '7/7/n6/3N3/7/7/7 w - - 0 1' --svg position.svg
     """
-    from knights_isolation.reports.replay import position_shown
+    from knights_isolation.isolation.games.transcript import position_of
+    from knights_isolation.reports.pages.one_position import position_shown
 
     board = position_of(size, moves, None if fen == _ITS_FEN else fen)
     return board.fen if fen == _ITS_FEN else position_shown(board, ascii, svg, png)

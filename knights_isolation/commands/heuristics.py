@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-from knights_isolation.experiments.roster import reference_of, spec_of
 from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.reports.answers import Result
 
@@ -47,6 +46,7 @@ def try_(
         isolation try my_heuristic.py
         isolation try game_agent.py:custom_score_2 --limit nodes=300
     """
+    from knights_isolation.experiments.roster import reference_of, spec_of
     from knights_isolation.reports.analysis.file_answers import trials_answer
 
     return trials_answer(reference_of(heuristic), spec_of(baseline) if baseline else None, limit)
@@ -88,6 +88,7 @@ def analyse(
             raise ValueError("--quick plays no gauntlet: leave out --opponent, --pairs, --markdown and --html")
         return cast("Result[Analysis]", try_(heuristic, baseline=baseline, limit=limit))
     from knights_isolation.experiments.analysis.analyse_file import TrialConditions
+    from knights_isolation.experiments.roster import reference_of, spec_of
     from knights_isolation.reports.analysis.analysis_page import analysis_answer
 
     against, rivals = spec_of(baseline) if baseline else None, tuple(map(spec_of, opponents))
@@ -106,7 +107,8 @@ def evaluate_position(position: Position, *, file: Sequence[HeuristicFile] = ())
         isolation eval --moves d3,a2
         isolation eval --fen '7/7/n6/3N3/7/7/7 w - - 0 1' --file my_heuristic.py
     """
-    from knights_isolation.reports.analysis.file_answers import values_answer
+    from knights_isolation.experiments.roster import reference_of
+    from knights_isolation.reports.analysis.file_contents import values_answer
 
     return values_answer(position, list(map(reference_of, file)))
 
@@ -124,7 +126,7 @@ def list_heuristics(
         isolation heuristics
         isolation heuristics --file game_agent.py --format json
     """
-    from knights_isolation.reports.analysis.file_answers import catalogue_answer
+    from knights_isolation.reports.analysis.file_contents import catalogue_answer
 
     return catalogue_answer(file)
 
@@ -139,6 +141,6 @@ def check_agent(
         isolation test-agent game_agent.py
         isolation test-agent game_agent.py:AlphaBetaPlayer
     """
-    from knights_isolation.reports.analysis.file_answers import checks_answer
+    from knights_isolation.reports.analysis.file_contents import checks_answer
 
     return checks_answer(player)

@@ -1,9 +1,8 @@
-"""Answers about heuristics and players of files: `try`, `eval`, `heuristics`, `test-agent`, `ci`."""
+"""Answers of `try` and `ci`, which let heuristics of files play."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from textwrap import indent
@@ -14,33 +13,18 @@ from knights_isolation.experiments.analysis.commit_check import Checked, Terms, 
 from knights_isolation.experiments.analysis.file_contents import FileContents, read_file
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.experiments.noting import note_screening
-from knights_isolation.experiments.plan.catalogue import (
-    CatalogueEntry,
-    evaluate,
-    failures,
-    file_catalogue,
-    interpreted_sentences,
-    player_named,
-    registered,
-    registry_catalogue,
-    user_heuristics,
-)
 from knights_isolation.experiments.roster import AgentLike, reference_of
 from knights_isolation.experiments.roster.default_names import only_heuristic
-from knights_isolation.isolation.boards.drawing import to_text
-from knights_isolation.isolation.checks.agent_checks import check_player
-from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.checks.search_cost import Cost
-from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.git_revisions import revision_named
-from knights_isolation.isolation.loading.load_user_code import load_player, load_warnings
+from knights_isolation.isolation.loading.load_user_code import load_warnings
 from knights_isolation.isolation.suggestions import command
 from knights_isolation.isolation.usercode.output_capture import captured, tell
 
 from ..answers import Result
 from ..studies.screening import verdict
 from ..tables.summary import cost_words, times_cell
-from ..text.cell_values import HeuristicValue, Points, Ratio, Share, estimate_of, pluralise
+from ..text.cell_values import Points, Ratio, Share, estimate_of, pluralise
 from ..text.rendering import (
     Section,
     flat_rows,
@@ -52,53 +36,7 @@ from ..text.rendering import (
     wrapped,
 )
 from ..text.wording import decision_cell, stopped_cell, verdict_clause, verdict_of
-from ..watch.run_progress import counting, play_kept_run
-
-
-def values_answer(position: Board, references: Sequence[str]) -> Result[list[dict[str, object]]]:
-    """Evaluate a position with all heuristics, and with those of some files, whose failures are told."""
-    with captured(", ".join(references)):
-        own = user_heuristics(references)
-        rows = evaluate(registered() | own, position)
-    shown = tuple(
-        {key: HeuristicValue(cell) if isinstance(cell, float) else cell for key, cell in row.items()} for row in rows
-    )
-    if failed := "; ".join(failures([row for row in rows if row["heuristic"] in own])):
-        tell(f"Error: {failed}")
-    text = f"{to_text(position)}\n\n{render_rows(shown, 'table')}"
-    return Result(rows, (Section("values", "Values of the position", shown),), text=text, passes=not failed)
-
-
-def catalogue_answer(file: str | Path | None) -> Result[list[CatalogueEntry]]:
-    """Return the heuristics of a file, or the shipped ones, and why some do not compile."""
-    with captured(str(file or "")), counting("heuristics") as show:
-        listings = file_catalogue(file, show) if file else registry_catalogue(show)
-    columns = ("name", "compiles", "meaning", "parameters")  # narrow terminals hide the last ones
-    rows = [asdict(replace(each, compiles=each.compiles.partition(":")[0])) for each in listings]
-    text = render_rows([{name: row[name] for name in columns} for row in rows], "table")
-    text = "\n".join([text, *(wrapped(line, terminal_width()) for line in interpreted_sentences(listings))])
-    if not listings:
-        text = (
-            f"{file} has no heuristic: expected a function of (game, player) or of (state, player_id), or a method "
-            f"CustomPlayer.METHOD of (self, state), that returns a number"
-        )
-    title = f"Heuristics of {file}" if file else "Shipped heuristics"
-    return Result(listings, (Section("heuristics", title, tuple(map(asdict, listings))),), text=text)
-
-
-def checks_answer(player: str) -> Result[list[CheckResult]]:
-    """Return what the checks of a player have found, of FILE:CLASS or of FILE if it has only one."""
-    with captured(player):
-        path, name = player_named(player)
-        findings = check_player(load_player(path, name).value)
-    words = ["ok" if finding.ok else "note" if finding.is_note else "FAIL" for finding in findings]
-    rows = [
-        {"result": word, "check": each.check, "seen": each.seen} for word, each in zip(words, findings, strict=True)
-    ]
-    text = "\n".join([f"{path}:{name}", *("  {result:<4}  {check}: {seen}".format(**row) for row in rows)])
-    section = Section("checks", f"Checks of {path}:{name}", tuple(rows))
-    return Result(findings, (section,), text=text, passes="FAIL" not in words)
-
+from ..watch.run_progress import play_kept_run
 
 _INDENT = "  "
 
