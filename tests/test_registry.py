@@ -140,3 +140,12 @@ def test_what_was_kept_is_said_only_if_it_is_there(tmp_path: Path) -> None:
 
 def test_help_of_plots_names_every_kind() -> None:
     assert all(kind in said("plot", "--help") for kind in KINDS)
+
+
+def test_public_names_are_the_functions_of_commands_and_these() -> None:
+    others = {"experiments", "heuristics", "isolation", "reports", "lazy_package", "compare", "evaluate", "Settings"}
+    others |= {"Discovery", "Evaluation", "Fitted", "Research", "Result", "Screened", "SolvedMoves", "Tuned"}
+    others |= {"VectorGames", "agent_policy", "best_moves", "evaluate_positions", "exact", "move_values", "solve_moves"}
+    others |= {*map(registry.function_name, registry.COMMANDS)}
+    assert others <= {*dir(ki)}
+    assert all(hasattr(ki, name) for name in others)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 Budget = Literal["values", "compile", "cost", "positions", "suite", "games", "held-out"]
 Stage = Literal["parse", "load", "values", "compile", "cost", "positions", "suite", "games", "held-out"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
-BUDGETS: tuple[Budget, ...] = get_args(Budget)
 NODES = (300, 1000)
 """Node limits of the baseline in solved positions; a candidate gets as many as take the same time."""
 WORST = -100.0

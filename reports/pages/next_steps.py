@@ -146,8 +146,8 @@ def links_to_games(
     games: dict[str, dict[str, Any]] = {}
     for (agent, opponent), game in by_opponent.items():
         games.setdefault(_anchor(game), _linked(findings, game, _lead_words(findings, game, agent, opponent)))
-    for (cell, is_first), game in by_placement.items():
-        games.setdefault(_anchor(game), _linked(findings, game, _placement_words(game, cell, is_first)))
+    for (_, is_first), game in by_placement.items():
+        games.setdefault(_anchor(game), _linked(findings, game, _placement_words(game, is_first)))
     by_opening = {lead.cell: lead.game for lead in openings if lead.game}
     for game in by_opening.values():
         opponent = next(name for name in game.agents if name != contender)
@@ -184,7 +184,7 @@ def _lead_words(findings: RunResults, game: ExampleGame, agent: str, opponent: s
     return f"{sentence}, while {findings.baseline} {'lost' if has_won else 'won'} (game {game.instead})"
 
 
-def _placement_words(game: ExampleGame, cell: int, is_first: bool) -> str:
+def _placement_words(game: ExampleGame, is_first: bool) -> str:
     cell_text = cell_name(game.moves[0 if is_first else 1], parse_size(game.size)[1])
     order = "first" if is_first else "second"
     return f"The two best agents in a game with the {order} placement on {cell_text} or a symmetric cell"
