@@ -25,7 +25,7 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.schedule import Ids
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.cluster import dispatcher, remote_worker
-from knights_isolation.experiments.play.pools.game_worker import Worker as Player
+from knights_isolation.experiments.play.pools.game_worker import GameWorker as Player
 from knights_isolation.experiments.play.pools.game_worker import task_of
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import log

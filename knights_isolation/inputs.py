@@ -13,6 +13,8 @@ from .parameters import About
 if TYPE_CHECKING:
     from knights_isolation.isolation import Board
 
+SIZE = About(help="Board size, ROWSxCOLUMNS.", metavar="SIZE")
+MOVES = About(help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column).", metavar="MOVES")
 Run = Annotated[RunLike, About(metavar="RUN", complete="run")]
 Agent = Annotated[AgentLike, About(metavar="SPEC", complete="agent")]
 CodeAgent = Annotated[Agent, About(is_code=True)]
@@ -20,7 +22,8 @@ CodeAgent = Annotated[Agent, About(is_code=True)]
 AnyHeuristic = Annotated[AgentLike, About(metavar="FILE[:FUNCTION]", complete="file")]
 HeuristicFile = Annotated[AnyHeuristic, About(is_code=True)]
 """A function of (game, player), FILE.py:FUNCTION, or FILE.py for the only heuristic there or all of them."""
-Size = Annotated[str, About(help="Board size, ROWSxCOLUMNS.")]
+Size = Annotated[str, SIZE]
+Moves = Annotated[str, MOVES]
 LimitText = Annotated[str, About(help="Limit of agents without one: nodes=N, depth=N, ms=N or cpu_ms=N.")]
 Rival = Annotated[Agent, About(help="Compare with this agent instead of ID_Improved.")]
 Jobs = Annotated[int, About(help="Worker processes; 0: one per core.", low=0)]

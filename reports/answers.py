@@ -56,7 +56,8 @@ class Result(Generic[T]):
         more: names of the tables behind the first, if that is a first look at them.
         text: printed instead of the tables on a terminal; empty for the tables.
         step: steps through it on a terminal, instead of the text.
-        closing: printed below the tables, on stderr beside another format or a single table.
+        closing: printed below the tables on a terminal.
+        remark: the same, but on stderr beside another format or a single table.
         page: makes the page for `--html` of the command line that got this result.
         written: files and folders that were written.
         passes: whether all checks passed, if it is about checks.
@@ -71,6 +72,7 @@ class Result(Generic[T]):
     text: str = ""
     step: Callable[[], None] | None = None
     closing: str = ""
+    remark: str = ""
     page: Callable[[str], str] | None = None
     written: tuple[Path, ...] = ()
     passes: bool = True
@@ -103,7 +105,7 @@ class Result(Generic[T]):
         return tuple(section.key for section in self.sections)
 
     def __str__(self) -> str:
-        return render_sections(self.sections[:1], "table")
+        return render_sections(self.sections[:1], "table") if self.sections else self.text
 
     __repr__ = __str__
 
@@ -111,6 +113,8 @@ class Result(Generic[T]):
         """Return a card: the title, the first table and its notes, and the names of the other tables."""
         if self.card is not None:
             return self.card()
+        if not self.sections:
+            return f"<p>{escape(self.text)}</p>"
         section = self.sections[0]
         others = ", ".join(f"<code>{escape(name)}</code>" for name in self.tables[1:])
         hidden = len(section.rows) - _ROWS_ON_CARD

@@ -149,3 +149,15 @@ def test_public_names_are_the_functions_of_commands_and_these() -> None:
     others |= {*map(registry.function_name, registry.COMMANDS)}
     assert others <= {*dir(ki)}
     assert all(hasattr(ki, name) for name in others)
+
+
+def test_a_result_without_tables_is_shown_as_its_text(tmp_path: Path) -> None:
+    result = ki.new(tmp_path / "mine.py")
+    assert "Wrote" in str(result)
+    assert "Wrote" in result._repr_html_()
+
+
+def test_an_empty_baseline_is_the_default_one() -> None:
+    asked = {"pairs": 2, "limit": "nodes=30", "dry_run": True}
+    default = ki.tournament("ID:territory", **asked)
+    assert str(ki.tournament("ID:territory", baseline="", **asked)) == str(default)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -28,6 +29,7 @@ from knights_isolation.reports.text.rendering import (
     wrapped,
 )
 
+from ..inputs import MOVES, SIZE
 from ..parameters import About, Command, check, command_of
 from ..registry import function_of
 from .completion import complete
@@ -42,10 +44,9 @@ _VIEWS = (
     About(name="view_rows", flags=("--format",), choices=FORMATS, default="table", help="How to print tables."),
 )
 """The options for the ways of showing a result, each named after one."""
-_MOVES = "Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column)."
 _POSITION = (
-    About(name="at_size", flags=("--board",), default="7x7", metavar="SIZE", help="Board size, ROWSxCOLUMNS."),
-    About(name="at_moves", flags=("--moves",), metavar="MOVES", help=_MOVES),
+    replace(SIZE, name="at_size", flags=("--board",), default="7x7"),
+    replace(MOVES, name="at_moves", flags=("--moves",)),
     About(name="at_fen", flags=("--fen",), metavar="FEN", help="Position as a quoted FEN, instead of --moves."),
 )
 """The options that describe a position."""
@@ -158,8 +159,10 @@ def _show(result: Any, views: dict[str, Any], has_tables: bool) -> None:
         if output == "csv" and len(sections) > 1 and "tables" not in views:
             more = f"--table {'|'.join(other.key for other in sections[1:])}" if has_tables else "--format json"
             click.echo(f"CSV is one table, {sections[0].key}. Others: {more}.", err=True)
-    if result.closing:
-        click.echo(result.closing, err=not is_plain)
+    if result.remark:
+        click.echo(result.remark, err=not is_plain)
+    if result.closing and is_plain:
+        click.echo(result.closing)
     for written in (*result.written, *_written(result, views)):
         click.echo(f"Wrote {written}", err=True)
     if result.stopped:

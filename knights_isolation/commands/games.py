@@ -14,7 +14,7 @@ from knights_isolation.isolation.usercode.output_capture import COMMAND
 from knights_isolation.reports.answers import Result, run_path, run_paths
 from knights_isolation.reports.text.rendering import Section, speaks_ascii_only
 
-from ..inputs import Agent, AnyHeuristic, NoOpen, Output, Port, Run, RunLike, Size
+from ..inputs import Agent, AnyHeuristic, Moves, NoOpen, Output, Port, Run, RunLike, Size
 from ..parameters import About, command
 from .results import results
 
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from knights_isolation.reports.replay import Replay
 
 GameLike: TypeAlias = "RunLike | GameRecord | Sequence[int]"
-Moves = Annotated[str, About(help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column).")]
 Ascii = Annotated[bool, About(help="Draw boards in plain ASCII.")]
-ShownSize = Annotated[Size, About(help="Board size, ROWSxCOLUMNS.", flags=("--board",))]
+ShownSize = Annotated[Size, About(flags=("--board",))]
 _ITS_FEN = "its own"
 """Value of --fen without a FEN."""
 

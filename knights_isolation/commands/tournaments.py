@@ -40,7 +40,7 @@ class Settings(TypedDict, total=False):
     ]
     control: Annotated[bool, About(place="python")]
     equal_cost: EqualCost
-    board: Annotated[str, About(help="Board size, ROWSxCOLUMNS (default 7x7).")]
+    board: Annotated[str, About(help="Board size, ROWSxCOLUMNS (default 7x7).", metavar="SIZE")]
     seed: Annotated[int, About(help="Random seed of the openings and of every game (default 1).")]
     jobs: Jobs
     cluster: Cluster
@@ -86,7 +86,7 @@ def tournament(
     """
     from knights_isolation.reports.lab.played_runs import tournament_answer, write_example
 
-    given = {"file": file, "format": format, "contenders": contenders, "baseline": baseline, "extend": extend}
+    given = {"file": file, "format": format, "contenders": contenders, "baseline": baseline or None, "extend": extend}
     return write_example() if init else tournament_answer({**given, **settings})
 
 

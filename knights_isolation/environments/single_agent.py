@@ -155,11 +155,7 @@ class EnvironmentGame:
 
 
 def check_choice(argument: str, value: object, choices: Sequence[str | None]) -> None:
-    """Check an argument that is one of a few words.
-
-    Raises:
-        ValueError: it is none of them.
-    """
+    """Raise ValueError unless an argument is one of a few words."""
     if not (value is None or isinstance(value, str)) or value not in choices:
         raise ValueError(f"{argument} must be one of {', '.join(map(repr, choices))}, not {value!r}")
 

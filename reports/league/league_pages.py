@@ -104,11 +104,11 @@ def _ranking_answer(book: LeagueEntries, results: Results, outcome: RunOutcome) 
     text = "\n".join([*notes, render_sections((ranking, *others), "table")])
     games = f"{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}"
     verdict = leading(results)
-    closing = f"\n{games}\nPages: {pages}\n{wrapped(verdict, terminal_width())}"
+    remark = f"\n{games}\nPages: {pages}\n{wrapped(verdict, terminal_width())}"
     ranking = replace(ranking, notes=(*ranking.notes, f"Pages: {pages}"))
     sections = (ranking, *others, Section("verdict", "Verdict", ({"verdict": verdict},)))
     figure = partial(drawn, ladder(results.ratings), "Nobody has a rating.")
-    return Result(results, sections, figure, text=text, closing=closing)
+    return Result(results, sections, figure, text=text, remark=remark)
 
 
 def league_sections(book: LeagueEntries, results: Results) -> tuple[Section, ...]:
