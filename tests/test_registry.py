@@ -1,5 +1,6 @@
 """Commands follow from functions: options, checks, help, former names, alike in Python and on the command line."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -36,7 +37,8 @@ def cells(
         isolation cells 7x7
     """
     value = (size, others, most, share, order, is_short)
-    return Result(value, (Section("cells", "Cells", ({"value": repr(value)},)),))
+    section = Section("cells", "Cells", ({"value": repr(value)},))
+    return Result(value, (section,), closing="A picture.", remark="Where it is.")
 
 
 @pytest.fixture
@@ -161,3 +163,16 @@ def test_an_empty_baseline_is_the_default_one() -> None:
     asked = {"pairs": 2, "limit": "nodes=30", "dry_run": True}
     default = ki.tournament("ID:territory", **asked)
     assert str(ki.tournament("ID:territory", baseline="", **asked)) == str(default)
+
+
+@pytest.mark.usefixtures("with_cells")
+def test_beside_another_format_no_picture_stands_and_a_remark_is_on_stderr() -> None:
+    shown = CliRunner().invoke(main, ["cells", "7x7"])
+    assert shown.stdout.endswith("Where it is.\nA picture.\n")
+    written = CliRunner().invoke(main, ["cells", "7x7", "--format", "json"])
+    assert len(json.loads(written.stdout)) == 1
+    assert written.stderr == "Where it is.\n"
+
+
+def test_a_match_is_played_from_openings_of_four_random_plies() -> None:
+    assert "(random:4)" in str(ki.match("random", "greedy", pairs=2, dry_run=True))

@@ -83,7 +83,8 @@ def leading_to(address: str) -> str:
     """
     place = escape(address)
     return (
-        f'<!doctype html><title>isolation lab</title><meta http-equiv="refresh" content="0;url={place}">'
+        '<!doctype html><title>isolation lab</title><link rel="icon" href="data:,">'
+        f'<meta http-equiv="refresh" content="0;url={place}">'
         f'<a href="{place}">isolation lab</a>'
     )
 

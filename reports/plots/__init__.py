@@ -26,7 +26,8 @@ KINDS = {
     "lengths": _NO_GAMES,
     **dict.fromkeys(("depth", "nodes"), _NO_SEARCH),
     "placements": _NO_GAMES,
-    **dict.fromkeys(("where", "card"), _NO_PAIRS),
+    "where": "No first placement has enough complete openings yet.",
+    "card": _NO_PAIRS,
     "visits": _NO_GAMES,
     "calibration": "No unproven scores in the log yet.",
 }
