@@ -1,7 +1,7 @@
 """Solve every placement pair of a board: parallel, resumable, into one Parquet file.
 
-The file has one row per pair: `opening`, the two cells; `winner`, 1 or 2, or 0 if the limit left it unknown; `nodes`,
-the nodes searched. Symmetric openings (an *orbit*) are solved once.
+The file has one row per pair, with the columns `SOLVED` of `experiments/record/schema.py`. Symmetric openings (an
+*orbit*) are solved once.
 
 `benchmarks/make_solved_tables.py` makes the tables that ship with the package of such results.
 """
@@ -28,11 +28,12 @@ from knights_isolation.isolation.rules.limits import Limit
 from ..play.parallel_map import parallel_map
 from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet, write_parquet
+from ..record.schema import SOLVED, schema_of
 
 Winners = NDArray[np.int8]
 """[cell of player 1, cell of player 2]: the winner, 1 or 2; 0 if unknown, and on the diagonal."""
 
-SCHEMA = pa.schema([("opening", pa.list_(pa.int16(), 2)), ("winner", pa.int8()), ("nodes", pa.int64())])
+SCHEMA = schema_of(SOLVED)
 
 _SIZE = b"isolation.size"
 _WRITE_EVERY = 5.0

@@ -36,20 +36,10 @@ from ..plan.openings import distinct_positions, mixed, orbit_ids, split_of
 from ..play.parallel_map import parallel_mapper
 from ..record.checked_parquet import read_parquet, save_table
 from ..record.run_directory import locked
+from ..record.schema import DATASET, Column, feature_column, schema_of
 from ..roster import parse_agent
 
 SPLITS = ("train", "validation", "test")
-COLUMNS = {
-    "moves": (
-        pa.list_(pa.int16()),
-        "the cells played so far, both placements first; the side to move follows from their number",
-    ),
-    "legal": (pa.list_(pa.int16()), "the cells the side to move may go to, ascending"),
-    "values": (pa.list_(pa.int8()), "for each of them, 1 if it wins with perfect play, -1 if it loses"),
-    "value": (pa.int8(), "the label: 1 if the side to move wins with perfect play, -1 if it loses"),
-    "ply": (pa.int16(), "the number of moves played so far"),
-    "orbit": (pa.uint64(), "of the opening, the first two moves, up to symmetry"),
-}  # fmt: skip
 _CATEGORIES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
 SHARE = 0.3
 """Share of positions that are taken, so that a game gives few that resemble each other."""
@@ -92,9 +82,7 @@ def data_card(recipe: DatasetRecipe, counts: dict[str, int]) -> str:
     """Return the data card, as the Hugging Face hub and `datasets` read it."""
     total = sum(counts.values())
     files = "\n".join(f"      - split: {split}\n        path: data/{split}.parquet" for split in SPLITS)
-    meanings = {name: text for name, (_, text) in COLUMNS.items()}
-    meanings |= {name: f"value of the heuristic `{name}` for the side to move" for name in recipe.features}
-    rows = "\n".join(f"| `{name}` | {text} |" for name, text in meanings.items())
+    rows = "\n".join(f"| `{column.name}` | {column.meaning} |" for column in _columns(recipe))
     sizes = "\n".join(f"| {split} | {count:,} |" for split, count in counts.items())
     return f"""---
 license: mit
@@ -302,9 +290,12 @@ def _labelled(
     return pa.table(columns, _schema(recipe))
 
 
+def _columns(recipe: DatasetRecipe) -> list[Column]:
+    return [*DATASET, *map(feature_column, recipe.features)]
+
+
 def _schema(recipe: DatasetRecipe) -> pa.Schema:
-    columns = [(name, kind) for name, (kind, _) in COLUMNS.items()]
-    return pa.schema([*columns, *((name, pa.float64()) for name in recipe.features)])
+    return schema_of(_columns(recipe))
 
 
 def _split_by_orbit(orbits: NDArray[np.uint64]) -> NDArray[np.str_]:

@@ -1,15 +1,8 @@
 """Exact values of logged moves: `RUN/labels.parquet`, one row per game, aligned with the log's `moves`.
 
-| column | type | meaning |
-|---|---|---|
-| `game_id` | int64 | as in the log |
-| `value` | int16 list | of the position before the ply: 1 if the mover wins with perfect play, 0 if not |
-| `winning` | int16 list | how many of the mover's moves keep the win, 0 in lost positions |
-| `legal` | int16 list | how many moves it had |
-| `kept` | int16 list | 1 if the played move kept the win, 0 if it threw it away, -1 if there was none |
-
--1 means unknown: the limit did not suffice. Plies of the opening and plies before `first_ply` are not labelled and have
--1 everywhere. Functions that read labels raise ValueError as `read_labels` does.
+Its columns are `LABELS` of `experiments/record/schema.py`. -1 means unknown: the limit did not suffice. Plies of the
+opening and plies before `first_ply` are not labelled and have -1 everywhere. Functions that read labels raise
+ValueError as `read_labels` does.
 """
 
 from __future__ import annotations
@@ -36,6 +29,7 @@ from ..record import log
 from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet, write_parquet
 from ..record.run_directory import locked
+from ..record.schema import LABELS, schema_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +41,7 @@ LEAST_DECIDED = 0.25
 """If the limit decides a smaller share of the first games' positions than this, the board counts as out of reach."""
 
 PER_PLY = ("value", "winning", "legal", "kept")
-SCHEMA = pa.schema([("game_id", pa.int64()), *((name, pa.list_(pa.int16())) for name in PER_PLY)])
+SCHEMA = schema_of(LABELS)
 
 _MADE = b"isolation.labels"
 _BATCH = 10

@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 from knights_isolation.isolation.files.atomic_write import make_folder, write_atomic
 
 from .checked_lines import DamagedFileError, writing_to
+from .schema import lift
 
 SEAL = b"ISOLATION"
 _SEALED = b"sealed by"
@@ -71,14 +72,14 @@ def read_parquet(path: Path, schema: pa.Schema, columns: Sequence[str] | None = 
     """Read a table with the columns of `schema`, or with some of them; its metadata are the file's."""
     wanted = schema.names if columns is None else list(columns)
     with _opened(path, schema) as parquet:
-        return _as_in(schema, parquet.read(columns=wanted).select(wanted))
+        return lift(parquet.read(columns=wanted).select(wanted), schema)
 
 
 def read_batches(path: Path, schema: pa.Schema, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
     """Yield some columns in batches of `rows` rows; the memory of one batch is reused, which saves allocating it."""
     with _opened(path, schema) as parquet:
         for batch in parquet.iter_batches(rows, columns=list(columns), use_threads=False):
-            yield _as_in(schema, pa.Table.from_batches([batch]).select(columns))
+            yield lift(pa.Table.from_batches([batch]).select(columns), schema)
 
 
 @contextmanager
@@ -103,11 +104,6 @@ def _bytes_of(path: Path) -> pa.Buffer:
     with path.open("rb") as file:
         data = pa.allocate_buffer(os.fstat(file.fileno()).st_size)
         return data.slice(0, file.readinto(memoryview(data)))
-
-
-def _as_in(schema: pa.Schema, table: pa.Table) -> pa.Table:
-    fields = pa.schema([schema.field(name) for name in table.column_names], table.schema.metadata)
-    return table if table.schema.equals(fields) else table.cast(fields)
 
 
 def count_rows(path: Path) -> int:

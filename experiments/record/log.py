@@ -29,6 +29,7 @@ from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from ..plan.schedule import Ids, Schedule
 from .checked_lines import DamagedFileError
 from .checked_parquet import count_rows, encode_checked, read_batches, read_parquet, save_table, to_numpy
+from .schema import LOG, schema_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,37 +52,7 @@ R = TypeVar("R")
 _BATCH = 8192
 """Number of games read at a time if all of them would fill the memory."""
 
-_NAMES = pa.dictionary(pa.int16(), pa.string())
-_CODES = pa.dictionary(pa.int8(), pa.string())
-SCHEMA = pa.schema(
-    [
-        ("game_id", pa.int64()),
-        ("pair_id", pa.int64()),
-        ("rows", pa.int16()),
-        ("columns", pa.int16()),
-        ("agent_1", _NAMES),
-        ("agent_2", _NAMES),
-        ("settings_1", _NAMES),
-        ("settings_2", _NAMES),
-        ("opening", pa.list_(pa.int16())),
-        ("opening_id", pa.int64()),
-        ("orbit", pa.int64()),
-        ("colours", _CODES),
-        ("population", pa.int64()),
-        ("winner", pa.int8()),
-        ("reason", _CODES),
-        ("detail", pa.string()),
-        ("plies", pa.int16()),
-        ("moves", pa.list_(pa.int16())),
-        ("score", pa.list_(pa.float64())),
-        ("depth", pa.list_(pa.int16())),
-        ("nodes", pa.list_(pa.int64())),
-        ("time_us", pa.list_(pa.int64())),
-        ("exact", pa.list_(pa.bool_())),
-        ("seed", pa.uint64()),
-        ("started_at", pa.timestamp("us", tz="UTC")),
-    ]
-)
+SCHEMA = schema_of(LOG)
 
 SCHEDULED = (
     *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2"),
@@ -196,7 +167,7 @@ def games_table(schedule: Schedule, settings: Sequence[str], played: FinishedGam
     games = played.games
     results = {
         "winner": games.winner,
-        "reason": _coded(games.reason, REASON_WORDS, _CODES),
+        "reason": _coded("reason", games.reason, REASON_WORDS),
         "detail": games.detail,
         "plies": np.diff(games.offsets).astype(np.int16),
         **{name: _lists(games.offsets, getattr(games, name)) for name in PER_PLY},
@@ -220,14 +191,14 @@ def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> 
         "pair_id": ids // 2,
         "rows": np.full(len(ids), rows, np.int16),
         "columns": np.full(len(ids), columns, np.int16),
-        "agent_1": _coded(players[:, 0], schedule.agents, _NAMES),
-        "agent_2": _coded(players[:, 1], schedule.agents, _NAMES),
-        "settings_1": _coded(players[:, 0], settings, _NAMES),
-        "settings_2": _coded(players[:, 1], settings, _NAMES),
+        "agent_1": _coded("agent_1", players[:, 0], schedule.agents),
+        "agent_2": _coded("agent_2", players[:, 1], schedule.agents),
+        "settings_1": _coded("settings_1", players[:, 0], settings),
+        "settings_2": _coded("settings_2", players[:, 1], settings),
         "opening": _lists(np.append(0, there.sum(axis=1).cumsum()), cells[there]),
         "opening_id": schedule.opening_ids[opening_rows].astype(np.int64),
         "orbit": schedule.orbit_ids[opening_rows].astype(np.int64),
-        "colours": _coded(schedule.colour_roles[opening_rows], COLOURS, _CODES),
+        "colours": _coded("colours", schedule.colour_roles[opening_rows], COLOURS),
         "population": schedule.populations(ids),
         "seed": schedule.seeds(ids),
     }
@@ -419,8 +390,9 @@ def _span_of(path: Path) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def _coded(codes: NDArray[Any], words: Sequence[str], kind: pa.DataType) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(codes, kind.index_type), pa.array(words, pa.string()))
+def _coded(name: str, codes: NDArray[Any], words: Sequence[str]) -> pa.Array:
+    indices = pa.array(codes, SCHEMA.field(name).type.index_type)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(words, pa.string()))
 
 
 def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:

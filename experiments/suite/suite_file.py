@@ -1,19 +1,7 @@
-"""Read and write suites: Parquet, one row per position.
-
-| column | type | meaning |
-|---|---|---|
-| `moves` | int16 list | the cells played so far, from the empty board; the side to move follows from their number |
-| `legal` | int16 list | the cells the side to move may go to, ascending |
-| `keeps` | int8 list | for each of them, 1 if the mover wins after it with perfect play, 0 if not |
-| `errs` | int16 list | for each of them, which members of the reference field err in their answer to it: bit i for the i-th member; 0 for all in won positions |
-| `kept_by` | int16 | which members of the field, asked in this position, keep the win; 0 in lost positions |
-| `orbit` | uint64 | of the opening, the first two plies, up to symmetry: the same in every run and every suite |
-| `opening_winner` | int8 | who wins the opening with perfect play, 1 or 2; 0 if unknown |
-| `split` | string | `fit` or `screen`; it depends on the orbit alone, so that no two suites of a board mix them |
-| `source` | string | whose games it comes from |
+"""Read and write suites: Parquet, one row per position, with the columns `SUITE` of `experiments/record/schema.py`.
 
 The file's metadata contain the board's size and the recipe, including the names and specs of the field.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 
@@ -33,25 +21,14 @@ from knights_isolation.isolation.games.batch_moves import Positions
 
 from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet, to_numpy, write_parquet
+from ..record.schema import SUITE, schema_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Split = Literal["fit", "screen"]
 
-SCHEMA = pa.schema(
-    [
-        ("moves", pa.list_(pa.int16())),
-        ("legal", pa.list_(pa.int16())),
-        ("keeps", pa.list_(pa.int8())),
-        ("errs", pa.list_(pa.int16())),
-        ("kept_by", pa.int16()),
-        ("orbit", pa.uint64()),
-        ("opening_winner", pa.int8()),
-        ("split", pa.string()),
-        ("source", pa.string()),
-    ]
-)
+SCHEMA = schema_of(SUITE)
 MOST_MEMBERS = 15
 """Maximum number of members of a reference field: one bit each in an int16."""
 
