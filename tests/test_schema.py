@@ -18,9 +18,9 @@ TABLE = re.compile(r"\| column \| type \| unit \| meaning \|\n(?:\|.*\n)+")
 def type_text(kind: pa.DataType) -> str:
     """What documents call a type."""
     if pa.types.is_dictionary(kind):
-        return f"dictionary of {kind.value_type}"
+        return "dictionary"
     if pa.types.is_list(kind):
-        return f"list of {kind.value_type}"
+        return f"{kind.value_type} list"
     return "timestamp" if pa.types.is_timestamp(kind) else str(kind)
 
 

@@ -45,8 +45,8 @@ LOG = (
     Column(
         "settings_1",
         _NAMES,
-        "all that influences the play of agent 1, as JSON: heuristic by name and hash of its code, method, limit, "
-        "options, hash of any file",
+        "all that influences agent 1's play, as JSON: heuristic by name and hash of its code, method, limit, options, "
+        "hash of any file",
     ),
     Column("settings_2", _NAMES, "the same of agent 2"),
     Column("opening", _SHORTS, "the cells the game started with"),
@@ -60,8 +60,7 @@ LOG = (
     Column(
         "population",
         pa.int64(),
-        "how many openings of this kind the board has, where that is known and both agents are without randomness; "
-        "otherwise 0",
+        "how many of this kind the board has, where known and both agents are deterministic; otherwise 0",
         "openings",
     ),
     Column("winner", pa.int8(), "1 or 2"),
@@ -72,26 +71,25 @@ LOG = (
         "`illegal_move`, `error`, `hang`, and of an engine `crash`, `nonsense`",
     ),
     Column("detail", pa.string(), "more about an unusual end, mostly empty"),
-    Column("plies", pa.int16(), "plies played, the opening's included", "plies"),
+    Column("plies", pa.int16(), "played, the opening's included", "plies"),
     Column("moves", _SHORTS, "the cells, `row * columns + column`, from the first placement on"),
     Column(
         "score",
         pa.list_(pa.float64()),
         "the mover's view of the move it chose; ±inf is proven, NaN on opening plies and for players without scores",
-        "the heuristic's",
     ),
-    Column("depth", _SHORTS, "depth of the last finished iteration; of a tree (BF, MCTS) of its longest line", "plies"),
+    Column("depth", _SHORTS, "of the last finished iteration; of a tree (BF, MCTS) of its longest line", "plies"),
     Column("nodes", _LONGS, "positions searched (simulations for MCTS)", "nodes"),
     Column(
         "time_us",
         _LONGS,
-        "wall time of the move's search. Deterministic searches are cached in each worker; a cached move repeats the "
-        "time of the original search, so the column can sum to more than the run took",
+        "wall time of the search. Deterministic searches are cached in each worker; a cached move repeats the "
+        "time of the original search, so the sum can exceed the run's time",
         "µs",
     ),
     Column("exact", pa.list_(pa.bool_()), "whether the score is the result under perfect play"),
     Column("seed", pa.uint64(), "the game's seed"),
-    Column("started_at", pa.timestamp("us", tz="UTC"), "when the batch the game was played in began", "µs, UTC"),
+    Column("started_at", pa.timestamp("us", tz="UTC"), "when the game's batch began", "µs, UTC"),
 )
 """The log, `RUN/games/`: a row a game."""
 
@@ -152,7 +150,7 @@ DATASET = (
 
 def feature_column(name: str) -> Column:
     """Return the column of a dataset for a heuristic."""
-    return Column(name, pa.float64(), f"value of the heuristic `{name}` for the side to move", "the heuristic's")
+    return Column(name, pa.float64(), f"value of the heuristic `{name}` for the side to move")
 
 
 def schema_of(columns: Iterable[Column]) -> pa.Schema:
