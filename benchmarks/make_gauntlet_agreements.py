@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from knights_isolation.experiments.plan.agent_facts import AgentFacts, run_facts
+from knights_isolation.experiments.record.agent_facts import AgentFacts, run_facts
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.record.run_directory import load_run
 from knights_isolation.experiments.suite.agent_answers import collect_answers

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation import heuristics
-from knights_isolation.isolation.checks.search_cost import Cost, games_per_second, measure_costs, random_openings
+from knights_isolation.isolation.checks.search_cost import games_per_second, measure_costs, random_openings
 from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.limits import Cost, Limit
 
 LIMIT = Limit(nodes=10_000)
 """Limit per move in tournaments."""

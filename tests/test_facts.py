@@ -4,11 +4,14 @@ import json
 
 import pytest
 
-from knights_isolation.experiments.plan.agent_facts import read_facts, run_facts
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.record import run_directory
+from knights_isolation.experiments.record.agent_facts import read_facts, run_facts
+from knights_isolation.experiments.record.checked_lines import read_json, write_json
+from knights_isolation.experiments.record.schema import RUN_VERSION, AgentEntry, facts_in_settings, lifted
 from knights_isolation.experiments.roster import complete, make_agent, parse_spec, settings_text
+from knights_isolation.experiments.roster.agent_kinds import KINDS
 from knights_isolation.experiments.statistics.run_results import load_findings
 
 SPECS = [
@@ -24,11 +27,16 @@ def described(text):
     return spec, agent, settings_text(spec, agent)
 
 
+def read_entry(entry):
+    """The facts in an agent's entry in a run.json of before its versions were numbered."""
+    return run_facts("it", AgentEntry(**lifted({"agents": {"it": entry}})["agents"]["it"]))
+
+
 @pytest.mark.parametrize("text", SPECS)
 def test_facts_are_what_the_agent_says_of_itself(text):
     spec, agent, settings = described(text)
     entry = {"spec": str(spec), "roles": ["opponent"], "settings": settings, "deterministic": agent.is_deterministic}
-    facts = run_facts("it", entry)
+    facts = read_entry(entry)
     assert (facts.name, facts.roles, facts.spec) == ("it", ("opponent",), str(spec))
     assert facts.settings == json.loads(settings)
     assert facts.is_deterministic == agent.is_deterministic
@@ -42,19 +50,19 @@ def test_facts_are_what_the_agent_says_of_itself(text):
 def test_what_agents_of_old_runs_left_to_chance_is_told_from_their_settings(text):
     spec, agent, settings = described(text)
     old = {"spec": str(spec), "roles": [], "settings": settings}
-    assert run_facts("it", old).is_deterministic == read_facts(settings).is_deterministic == agent.is_deterministic
+    assert read_entry(old).is_deterministic == read_facts(settings).is_deterministic == agent.is_deterministic
 
 
 def test_a_player_of_a_file_or_of_no_known_kind_is_not_deterministic_unless_it_says_so():
     engine = '{"kind": "ugi", "limit": {"nodes": 10}}'
     for settings in ('{"kind": "classic", "limit": {"ms": 150.0}}', engine, "{}", ""):
         assert not read_facts(settings).is_deterministic
-    assert run_facts("it", {"spec": "", "roles": [], "settings": engine, "deterministic": True}).is_deterministic
+    assert read_entry({"spec": "", "roles": [], "settings": engine, "deterministic": True}).is_deterministic
 
 
 def test_what_run_json_says_counts_more_than_the_rule_for_old_runs():
     _, _, settings = described("greedy")
-    assert not run_facts("it", {"spec": "", "roles": [], "settings": settings, "deterministic": False}).is_deterministic
+    assert not read_entry({"spec": "", "roles": [], "settings": settings, "deterministic": False}).is_deterministic
 
 
 def test_agents_that_differ_in_their_limit_only_have_the_rest_in_common():
@@ -76,8 +84,38 @@ def test_a_run_writes_what_its_agents_say_and_findings_read_it(tmp_path):
     run_directory.create(tmp_path / "run", plan, config)
     entries = run_directory.load_run(tmp_path / "run").agents
     expected = {entrant.agent.name: entrant.agent.is_deterministic for entrant in plan.entrants}
-    assert {name: entry["deterministic"] for name, entry in entries.items()} == expected
+    assert {name: entry.deterministic for name, entry in entries.items()} == expected
     assert expected["Noisy"] is expected["Random"] is False
     assert expected["Greedy"] is True
     facts = {name: run_facts(name, entry) for name, entry in entries.items()}
     assert dict(load_findings([tmp_path / "run"]).agents) == facts
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_runs_of_before_are_read_as_the_table_of_kinds_says(kind):
+    facts = facts_in_settings(json.dumps({"kind": kind.name}))
+    assert (facts["unknown"], facts["restricted"], facts["imported"]) == (kind.is_program, kind.is_restricted, False)
+
+
+def test_a_run_of_before_is_read_like_one_of_today_and_written_again_as_one(tmp_path):
+    config = load_config(None, {"contenders": ["ID:open@nodes=5"], "opponents": ["random", "greedy"], "pairs": 2})
+    run_directory.create(tmp_path, make_plan(config), config)
+    facts, info = read_json(tmp_path / "run.json"), run_directory.load_run(tmp_path)
+    assert facts.pop("version") == RUN_VERSION
+    for entry in facts["agents"].values():
+        for later in ("deterministic", "unknown", "restricted", "imported"):
+            del entry[later]
+    write_json(tmp_path / "run.json", facts)
+    assert run_directory.load_run(tmp_path) == info
+    run_directory.note_unranked(tmp_path, ["Greedy"])
+    assert read_json(tmp_path / "run.json")["version"] == RUN_VERSION
+    assert run_directory.load_run(tmp_path).agents == info.agents
+
+
+def test_a_run_json_of_a_later_version_is_refused_and_not_misread(tmp_path):
+    config = load_config(None, {"contenders": ["greedy"], "opponents": ["random"], "pairs": 1, "control": False})
+    run_directory.create(tmp_path, make_plan(config), config)
+    facts = read_json(tmp_path / "run.json")
+    write_json(tmp_path / "run.json", {**facts, "version": RUN_VERSION + 1})
+    with pytest.raises(ValueError, match=r"run\.json: cannot be read: it has version 2, and this installation reads"):
+        run_directory.load_run(tmp_path)

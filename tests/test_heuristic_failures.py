@@ -17,13 +17,13 @@ from knights_isolation import heuristics
 from knights_isolation.experiments.analysis import quick_trial
 from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.agent_answers import collect_answers, failing_position, failing_positions
-from knights_isolation.isolation.checks.search_cost import Cost, random_openings
+from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.usercode.user_exceptions import origin, return_lines
 

@@ -107,8 +107,8 @@ def test_what_is_reported_as_logged_is_in_the_log(tmp_path: Path) -> None:
 def test_the_facts_of_a_run(undisturbed: Path) -> None:
     info = run_directory.load_run(undisturbed)
     assert info.games == 480
-    assert info.agents["MM_Null_depth1_control"]["roles"] == ["control"]
-    assert json.loads(info.agents["Greedy"]["settings"])["kind"] == "greedy"
+    assert info.agents["MM_Null_depth1_control"].roles == ["control"]
+    assert json.loads(info.agents["Greedy"].settings)["kind"] == "greedy"
     (summary,) = [run for run in run_directory.list_runs(undisturbed.parent) if run.info.path == undisturbed]
     assert (summary.played, summary.finished) == (480, True)
 

@@ -11,7 +11,7 @@ from knights_isolation.experiments.play.pools.game_worker import GameWorker, tas
 from knights_isolation.experiments.play.pools.pool import Costs, at_equal_cost
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import run_directory
-from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.rules.limits import Cost
 
 pytestmark = pytest.mark.usefixtures("costs_measured")
 

@@ -13,9 +13,9 @@ from joblib import cpu_count
 
 from knights_isolation.isolation.checks.agent_checks import check_player
 from knights_isolation.isolation.checks.check_result import CheckResult
-from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.loading.load_user_code import load_player
 from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 
 from ..plan.config import load_config, playable_size

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.git_revisions import Revision
 from knights_isolation.isolation.loading.load_user_code import LoadError
 from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Cost
 
 from ..plan.config import load_config
 from ..play.runner import Play, play_kept

@@ -12,13 +12,13 @@ import numpy as np
 from knights_isolation import heuristics
 from knights_isolation.isolation.checks.agent_checks import check_values
 from knights_isolation.isolation.checks.check_result import CheckResult
-from knights_isolation.isolation.checks.search_cost import Cost, measure_costs, random_openings
+from knights_isolation.isolation.checks.search_cost import measure_costs, random_openings
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameBatch, play_games
 from knights_isolation.isolation.players.agents import Agent, SearchAgent
 from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 

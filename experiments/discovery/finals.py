@@ -16,9 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.limits import Cost, Limit
 
 from ..evaluation.cascade import check_question
 from ..evaluation.evaluation import EvaluationTask

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.exact.solved_tables import pair_is_won
 
-from ..plan.agent_facts import read_facts
 from ..record import log
+from ..record.agent_facts import read_facts
 from ..record.checked_parquet import to_arrow, to_numpy
 from ..statistics.proportions import Interval, rate_interval
 from .labels import PER_PLY, has_labels, labelled_games

@@ -31,8 +31,9 @@ from knights_isolation.isolation.games.vector_games import VectorGames
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.seeds import mixed
 
-from ..plan.openings import distinct_positions, mixed, orbit_ids, split_of
+from ..plan.openings import distinct_positions, orbit_ids, split_of
 from ..play.parallel_map import parallel_mapper
 from ..record.checked_parquet import read_parquet, save_table
 from ..record.run_directory import locked

@@ -22,9 +22,9 @@ from knights_isolation.isolation.files.atomic_write import sweep
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
+from knights_isolation.isolation.rules.seeds import mixed
 from knights_isolation.isolation.suggestions import advice, command
 
-from ..plan.openings import mixed
 from ..record import log
 from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet, write_parquet

@@ -34,7 +34,6 @@ from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
 from knights_isolation.isolation.suggestions import command, file_meant
 
 from ..agent_like import AgentLike
-from ..plan.agent_facts import IMPORTED
 from ..plan.config import load_config
 from ..plan.openings import colour_roles, opening_ids, orbit_ids, padded
 from ..plan.schedule import Match, Schedule
@@ -44,6 +43,7 @@ from ..record.finished_games import FinishedGames
 from ..record.log import COLOURS, PER_PLY, SCHEMA, games_folder
 from ..record.log_validation import check_log
 from ..record.run_directory import check_run, is_run
+from ..record.schema import IMPORTED, AgentEntry, RunInfo
 from ..roster import parse_agent
 from .queries import connect_runs
 
@@ -270,10 +270,18 @@ def _write(run: Path, schedule: Schedule, played: FinishedGames, notes: tuple[st
     config = load_config(None, keys)
     settings = [json.dumps({"kind": IMPORTED, "player": name}, sort_keys=True) for name in schedule.agents]
     agents = {
-        name: {"spec": f"{name} (imported)", "roles": ["contender"], "settings": text, "deterministic": False}
+        name: AgentEntry(
+            f"{name} (imported)",
+            ["contender"],
+            text,
+            deterministic=False,
+            unknown=True,
+            restricted=False,
+            imported=True,
+        )
         for name, text in zip(schedule.agents, settings, strict=True)
     }
-    info = run_directory.RunInfo(
+    info = RunInfo(
         path=run_directory.new_directory(config),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         requested=run_directory.identity(config),

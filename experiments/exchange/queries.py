@@ -216,10 +216,10 @@ def _agents(paths: Sequence[Path]) -> pa.Table:
         {
             "run": str(path),
             "agent": name,
-            "role": ", ".join(entry["roles"]),
-            "spec": entry["spec"],
-            "settings": str(entry["settings"]),
-            "deterministic": entry.get("deterministic"),
+            "role": ", ".join(entry.roles),
+            "spec": entry.spec,
+            "settings": entry.settings,
+            "deterministic": entry.deterministic,
         }
         for path in paths
         if is_run(path)

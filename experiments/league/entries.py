@@ -34,7 +34,6 @@ from knights_isolation.isolation.processes.subprocess_player import IMPORT_SECON
 from knights_isolation.isolation.usercode.parsing import parse
 from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 
-from ..plan.agent_facts import read_facts
 from ..record.checked_lines import read_json, write_json
 from ..record.run_directory import LEAGUE, SUBMITTED, is_run, load_run, move_files
 from ..roster import complete, parse_spec
@@ -418,7 +417,7 @@ def read_book(run: Path) -> LeagueEntries | None:
     Raises:
         ValueError: there is no run there, it is not a league's, or the file is damaged.
     """
-    if not any(read_facts(entry["settings"]).is_restricted for entry in load_run(run).agents.values()):
+    if not any(entry.restricted for entry in load_run(run).agents.values()):
         raise ValueError(f"{run} is not a league: none of its players is a submission")
     try:
         return _BOOK.validate_python(read_json(run / LEAGUE))

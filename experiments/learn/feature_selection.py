@@ -17,13 +17,13 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from knights_isolation.heuristics import Composite, canonical_name, get, meaning
-from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
+from knights_isolation.isolation.checks.search_cost import measure_costs
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from knights_isolation.isolation.games.batch_evaluation import evaluate_all
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.limits import Cost, Limit
 
 from ..plan.catalogue import Heuristic, first_line, heuristic_named
 from ..suite.suite_file import Suite

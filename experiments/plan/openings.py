@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.games.pgn import read_pgn
 from knights_isolation.isolation.rules.geometry import cells_of, format_size, knight_masks, parse_size, symmetries
-from knights_isolation.isolation.rules.seeds import STEP, splitmix64
+from knights_isolation.isolation.rules.seeds import mixed
 
 Cells = NDArray[np.int16]
 Ids = NDArray[np.uint64]
@@ -235,11 +235,6 @@ def colour_roles(cells: Cells, size: str) -> NDArray[np.int8]:
 def split_of(orbits: Ids) -> NDArray[np.str_]:
     """Return the half, fit or screen, that openings belong to. It depends only on their `orbit_ids`."""
     return np.where(mixed(orbits) & np.uint64(1), "fit", "screen")
-
-
-def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return, for each number, the first output of a splitmix64 generator in that state."""
-    return splitmix64(numbers + np.uint64(STEP))
 
 
 def _described(subset: Subset) -> str:

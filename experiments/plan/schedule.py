@@ -18,16 +18,15 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .openings import Cells, colour_roles, mixed, opening_ids, orbit_ids
+from knights_isolation.isolation.rules.seeds import SeedsBy, game_seeds
+
+from .openings import Cells, colour_roles, opening_ids, orbit_ids
 
 Ids = NDArray[np.int64]
-SeedsBy = Literal["opponent", "agents"]
-"""Inputs of a game's seed besides the opening: see `game_seeds`."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Match:
 class Schedule:
     """All games to be played.
 
-    `agents` are names; `cells` holds one opening per row, padded with -1; `seeds_by` is the rule of `game_seeds`.
+    `agents` are names; `cells` holds one opening per row, padded with -1; `seeds_by` is the rule of `seeds.game_seeds`.
     """
 
     size: str
@@ -140,32 +139,6 @@ class Schedule:
         """Return the seed of each game; see `game_seeds`."""
         openings = self.opening_ids[self.opening_rows(ids)]
         return game_seeds(self.seeds_by, self.seed, self.agents, ids, self.players(ids), openings)
-
-
-def game_seeds(
-    by: SeedsBy,
-    seed: int,
-    agents: Sequence[str],
-    ids: Ids,
-    players: NDArray[np.integer],
-    opening_ids: NDArray[np.uint64],
-) -> NDArray[np.uint64]:
-    """Derive seeds of games from the run's seed, the openings, and the players by side.
-
-    Args:
-        by: which players enter the seed: the match's second agent, or both, as in runs of older versions.
-        agents: names.
-        ids: ids of the games; if even, the match's first agent moves first.
-        players: indices in `agents`, one row per game, first mover first.
-        opening_ids: see `openings.opening_ids`.
-    """
-    digests = b"".join(hashlib.blake2b(name.encode(), digest_size=8).digest() for name in agents)
-    keys = np.frombuffer(digests, "<u8").astype(np.uint64)[players]
-    if by == "agents":
-        return mixed(mixed(mixed(np.uint64(seed) ^ keys[:, 0]) ^ keys[:, 1]) ^ opening_ids)
-    sides = ids % 2
-    opponents = keys[np.arange(len(ids)), 1 - sides]
-    return mixed(mixed(mixed(np.uint64(seed) ^ opponents) ^ sides.astype(np.uint64)) ^ opening_ids)
 
 
 def points_table(schedule: Schedule) -> NDArray[np.int8]:

@@ -12,12 +12,13 @@ import numpy as np
 
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.seeds import SeedsBy
 
 from ..roster import Spec, make_agent, make_agents, parse_limit, parse_spec, settings_text
-from .agent_facts import AgentFacts, read_facts
+from ..roster.agent_kinds import KINDS, METHODS
 from .config import Config
 from .openings import OpeningSet, file_openings, placement_openings, random_openings
-from .schedule import Match, Schedule, SeedsBy
+from .schedule import Match, Schedule
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent
@@ -418,7 +419,7 @@ def seconds_to_play(plan: Plan, games: int | None = None) -> float:
 
 def of_unknown_speed(plan: Plan) -> list[str]:
     """Return the engines whose speed is unknown: those without a time limit."""
-    return [entrant.agent.name for entrant in plan.entrants if _has_unknown_speed(read_facts(entrant.settings))]
+    return [entrant.agent.name for entrant in plan.entrants if _has_unknown_speed(entrant.spec)]
 
 
 def whole_limits(plan: Plan) -> list[str]:
@@ -430,19 +431,19 @@ def whole_limits(plan: Plan) -> list[str]:
     ]
 
 
-def _has_unknown_speed(facts: AgentFacts) -> bool:
-    return facts.is_unknown and (facts.limit is None or facts.limit[0] in ("depth", "nodes"))
+def _has_unknown_speed(spec: Spec) -> bool:
+    return KINDS[spec.kind].is_program and (spec.limit is None or spec.limit.is_reproducible)
 
 
 def _seconds_a_move(entrant: Entrant) -> float:
-    facts = read_facts(entrant.settings)
-    if _has_unknown_speed(facts):
+    spec = entrant.spec
+    if _has_unknown_speed(spec):
         return 0.0
-    if facts.limit is None:
+    if spec.limit is None:
         return 1e-6
-    unit, value = facts.limit
+    unit, value, method = spec.limit.unit, spec.limit.value, METHODS.get(spec.method, "")
     if unit in ("ms", "cpu_ms"):
         return value / 1000
     if unit == "depth":
-        return _NODE * math.exp(value * math.log(_BRANCHING.get(facts.method, 3.0)))
-    return value * _TREE_NODES.get(facts.method, _SHARE_OF_NODES * _NODE)
+        return _NODE * math.exp(value * math.log(_BRANCHING.get(method, 3.0)))
+    return value * _TREE_NODES.get(method, _SHARE_OF_NODES * _NODE)

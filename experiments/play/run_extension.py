@@ -24,6 +24,7 @@ from ..plan.schedule import Ids
 from ..plan.tournament_plan import Plan, on_the_clock
 from ..record import log, run_directory
 from ..record.log_validation import check_facts
+from ..record.schema import RunInfo
 
 GO_WITH_IT = ("contenders", "pairs", "jobs", "cluster", "out")
 """Keys of the configuration that may be given with a run to extend; all others are taken from the run."""
@@ -85,10 +86,10 @@ def extended_config(run: str | Path, keys: Mapping[str, object]) -> Config:
     return load_config(None, {**known, **keys, "contenders": (*config.contenders, *added)})
 
 
-def _with_more_pairs(config: Config, info: run_directory.RunInfo, keys: Mapping[str, Any]) -> dict[str, Any]:
+def _with_more_pairs(config: Config, info: RunInfo, keys: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys that change if all contenders, or those that `keys` name, play more openings."""
     pairs, names = keys["pairs"], tuple(keys.get("contenders", ()))
-    known = [name for name, entry in info.agents.items() if "contender" in entry["roles"]]
+    known = [name for name, entry in info.agents.items() if "contender" in entry.roles]
     if unknown := [name for name in names if name not in known]:
         raise ValueError(
             f"--pairs with --extend: {info.path} has no contender {unknown[0]}; choose among {', '.join(known)}, or "

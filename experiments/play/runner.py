@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.checks.answer_checks import unresponsive_reason
-from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.processes.subprocess_player import HANGS_AFTER
 from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Cost
 
 from ..plan.config import Config
 from ..plan.schedule import checkpoints, points_table

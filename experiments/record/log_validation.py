@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
+from knights_isolation.isolation.rules.seeds import game_seeds
 from knights_isolation.isolation.usercode.inputs import changed_input
 
-from ..plan.schedule import Schedule, game_seeds
+from ..plan.schedule import Schedule
 from . import log
 from .checked_lines import SEALED, inspect_lines, read_json
 from .checked_parquet import read_parquet, to_arrow, to_numpy
@@ -32,13 +33,13 @@ from .run_directory import (
     ENGINES,
     FACTS,
     HOME,
-    RunInfo,
     is_run,
     load_run,
     missing_sentence,
     resume_advice,
     written_config,
 )
+from .schema import RunInfo
 from .tries import LOG, SOURCES, code_of, read_tries
 
 Flags = NDArray[np.bool_]
@@ -79,7 +80,7 @@ def read_valid_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
     """Read columns of the games of a run, including game_id, by ascending id, and validate them like `check_facts`."""
     size: str = info.requested["board"]
     rows, columns = parse_size(size)
-    agents = {name: str(entry["settings"]) for name, entry in info.agents.items()}
+    agents = {name: entry.settings for name, entry in info.agents.items()}
 
     def checked(part: Path, table: pa.Table) -> pa.Table:
         ids = _ids(part, table)

@@ -16,7 +16,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import count, takewhile
 from pathlib import Path
@@ -24,20 +24,20 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.atomic_write import check_output, leftovers, make_folder, sweep, write_text
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import advice, command, did_you_mean
 from knights_isolation.isolation.usercode.output_capture import tell
 
-from ..plan.agent_facts import baseline_of, read_facts
 from ..plan.config import Config, load_config, to_toml
-from ..plan.schedule import SeedsBy
-from ..plan.tournament_plan import Plan, make_plan
+from ..plan.tournament_plan import Entrant, Plan, make_plan
+from ..roster.agent_kinds import KINDS
 from ..roster.function_files import FOLDER, keep_function_files, restore_function_files
 from . import log
 from .checked_lines import DamagedFileError, read_json, write_json, writing_to
+from .schema import RUN_VERSION, AgentEntry, RunInfo, lifted, read_settings
 
 LOCK = "lock"
 
@@ -87,61 +87,10 @@ LEAGUE = "league.json"
 SUBMITTED = "submitted"
 
 
-@dataclass(frozen=True)
-class _Agent:
-    """An agent in `run.json`; older versions do not record whether it is deterministic."""
-
-    spec: str
-    roles: list[str]
-    settings: str
-    deterministic: bool | None = None
-
-
-_AGENT = TypeAdapter(_Agent)
 _SEED = TypeAdapter(int)
 _GAMES: TypeAdapter[int | None] = TypeAdapter(int | None)
 _FREE = ("jobs", "cluster", "out")
 """Keys that may differ when a run is resumed, since they do not change which games are played."""
-
-
-@dataclass(frozen=True)
-class RunInfo:
-    """Contents of `run.json`.
-
-    `requested` is the configuration as given, without the keys that may change when resuming. `agents` maps each name
-    to its `spec`, `roles` (baseline, contender, control, opponent), `settings`, as JSON text as in the log, and, except
-    in runs of older versions, whether it is `deterministic`; `agent_facts.run_facts` reads these. `processor_costs` has
-    the search costs by name, relative to the baseline's if there is one; see `isolation.checks.search_cost`. `games` is
-    the number of games to play, `openings` and `population` are the numbers of different openings that are played and
-    that exist. `unranked` are players of a league that never made a legal move: their games count for nobody. `looks`
-    are the numbers of openings of each match after which the runs were finished that this one extends. `seeds_by` is
-    the rule of `schedule.game_seeds`, `pools_control` and `meets_baseline` are those of the plan; `configuration` is a
-    digest of `config.toml`. Older versions do not record these.
-    """
-
-    path: Path
-    created_at: str
-    requested: dict[str, Any]
-    agents: dict[str, dict[str, Any]]
-    games: int
-    openings: int
-    population: int
-    is_census: bool
-    notes: list[str]
-    fingerprint: str
-    versions: dict[str, str]
-    seeds_by: SeedsBy = "agents"
-    pools_control: bool = False
-    meets_baseline: bool = False
-    processor_costs: dict[str, Cost] = field(default_factory=dict)
-    unranked: list[str] = field(default_factory=list)
-    looks: list[int] = field(default_factory=list)
-    configuration: str = ""
-
-    @property
-    def baseline(self) -> str | None:
-        """Name of the baseline; None without one."""
-        return baseline_of({name: entry["roles"] for name, entry in self.agents.items()})
 
 
 _INFO = TypeAdapter(RunInfo)
@@ -225,15 +174,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
         path=path,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         requested=identity(requested),
-        agents={
-            entrant.agent.name: {
-                "spec": str(entrant.spec),
-                "roles": entrant.roles,
-                "settings": entrant.settings,
-                "deterministic": entrant.agent.is_deterministic,
-            }
-            for entrant in plan.entrants
-        },
+        agents={entrant.agent.name: _entry_of(entrant) for entrant in plan.entrants},
         games=len(plan.schedule),
         openings=len(plan.schedule.cells),
         population=plan.population,
@@ -255,12 +196,25 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
     write_info(info)
 
 
+def _entry_of(entrant: Entrant) -> AgentEntry:
+    kind = KINDS[entrant.spec.kind]
+    return AgentEntry(
+        spec=str(entrant.spec),
+        roles=list(entrant.roles),
+        settings=entrant.settings,
+        deterministic=entrant.agent.is_deterministic,
+        unknown=kind.is_program,
+        restricted=kind.is_restricted,
+        imported=False,
+    )
+
+
 def write_info(info: RunInfo) -> None:
     """Write the facts about a run, which makes its directory a run."""
     facts = {key: value for key, value in asdict(info).items() if key != "path"}
     with writing_to(info.path):
         make_folder(log.games_folder(info.path))
-        write_json(info.path / FACTS, facts)
+        write_json(info.path / FACTS, {"version": RUN_VERSION, **facts})
 
 
 def with_files(texts: Iterable[str], files: Mapping[Path, Path]) -> list[str]:
@@ -277,8 +231,8 @@ def move_files(info: RunInfo, files: Mapping[Path, Path]) -> None:
     text = to_toml(config.model_copy(update={"contenders": tuple(with_files(config.contenders, files))}))
     write_text(info.path / CONFIG, text)
     requested = {**info.requested, "contenders": with_files(info.requested["contenders"], files)}
-    specs = with_files([entry["spec"] for entry in info.agents.values()], files)
-    agents = {name: {**info.agents[name], "spec": spec} for name, spec in zip(info.agents, specs, strict=True)}
+    specs = with_files([entry.spec for entry in info.agents.values()], files)
+    agents = {name: replace(info.agents[name], spec=spec) for name, spec in zip(info.agents, specs, strict=True)}
     write_info(replace(info, requested=requested, agents=agents, configuration=digest_of(text)))
 
 
@@ -320,12 +274,11 @@ def load_run(path: str | Path) -> RunInfo:
     """
     path = Path(path)
     try:
-        info = _INFO.validate_python({**read_json(path / FACTS), "path": path})
+        info = _INFO.validate_python({**lifted(read_json(path / FACTS)), "path": path})
         parse_size(info.requested["board"])
         _SEED.validate_python(info.requested["seed"])
         for entry in info.agents.values():
-            _AGENT.validate_python(entry)
-            read_facts(entry["settings"])
+            read_settings(entry.settings)
     except (FileNotFoundError, NotADirectoryError):
         runs = [*HOME.glob(f"*/{FACTS}")]
         names = {name: run.parent for run in runs for name in (str(run.parent), run.parent.name)}
@@ -350,7 +303,7 @@ def resume_advice(path: Path) -> str:
 
 def is_imported(info: RunInfo) -> bool:
     """Return whether the games of a run were played elsewhere, by players of whom only the names are known."""
-    return any(read_facts(entry["settings"]).is_imported for entry in info.agents.values())
+    return any(entry.imported for entry in info.agents.values())
 
 
 def check_played_here(info: RunInfo) -> None:
@@ -509,7 +462,7 @@ def reopen(path: Path) -> None:
 
 def planned_like(info: RunInfo, config: Config) -> Plan:
     """Make the plan of a configuration, by the rules with which the run was planned; see `make_plan`."""
-    restore_function_files(info.path, (entry["spec"] for entry in info.agents.values()))
+    restore_function_files(info.path, (entry.spec for entry in info.agents.values()))
     return make_plan(config, info.seeds_by, info.pools_control, info.meets_baseline)
 
 
@@ -532,7 +485,7 @@ def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
 
 def check_unchanged(info: RunInfo, plan: Plan) -> None:
     """Raise a ValueError that names all agents of the plan that have other code than when the run began."""
-    known = {name: entry["settings"] for name, entry in info.agents.items()}
+    known = {name: entry.settings for name, entry in info.agents.items()}
     changed = [other for other in plan.entrants if known.get(other.agent.name, other.settings) != other.settings]
     if changed:
         names = ", ".join(entrant.agent.name for entrant in changed)

@@ -1,15 +1,23 @@
-"""What is in the files of a run and in the other Parquet files: every column with its type, meaning and unit.
+"""What is in the files of a run and in the other Parquet files: every field and column with its meaning and unit.
 
 The tables of `docs/reference/log.md` and of `experiments/suite/data/README.md` say the same. No column was added since
-version 0.1.0; files of earlier commits differ in types alone, and `lift` makes them equal to those of today.
+version 0.1.0; files of earlier commits differ in types alone, and `lift` makes them equal to those of today. `run.json`
+has the number of its version under `version`; files from before versions were numbered are version 0, and `lifted`
+turns their contents into today's, so that nothing else needs to know the older ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+
+from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.seeds import SeedsBy
 
 
 @dataclass(frozen=True)
@@ -166,3 +174,147 @@ def lift(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """
     fields = pa.schema([schema.field(name) for name in table.column_names], table.schema.metadata)
     return table if table.schema.equals(fields) else table.cast(fields)
+
+
+RUN_VERSION = 1
+"""Version of `run.json` that is written."""
+
+IMPORTED = "imported"
+"""Kind of players of whom only the names are known, since their games were played elsewhere."""
+
+
+@dataclass(frozen=True)
+class AgentEntry:
+    """An agent in `run.json`, as it described itself when the run was planned."""
+
+    spec: str
+    """Its spec in full, from which it is made again; of an imported player its name."""
+    roles: list[str]
+    """What it is in the run: baseline, contender, control or opponent; several if it is entered twice."""
+    settings: str
+    """All that influences its play, as a JSON object in a text, equal to `settings_1` and `settings_2` in the log."""
+    deterministic: bool
+    """Whether it plays an opening the same way every time. Not in all files of version 0."""
+    unknown: bool
+    """Whether its way of playing is unknown: an engine, or a player of games that were played elsewhere. Since 1."""
+    restricted: bool
+    """Whether it plays from a file in a sandboxed process, as league submissions do. Since 1."""
+    imported: bool
+    """Whether its games were played elsewhere, so that only its name is known. Since 1."""
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """Contents of `run.json`, and the directory it is in. Fields with a default are not in all files of version 0."""
+
+    path: Path
+    """The run's directory; not written."""
+    created_at: str
+    """When the run was planned: ISO 8601, UTC, to the second."""
+    requested: dict[str, Any]
+    """The configuration as given, without the keys that may change when resuming."""
+    agents: dict[str, AgentEntry]
+    """The agents by name, in the order of the schedule."""
+    games: int
+    """Number of games to play."""
+    openings: int
+    """Number of different openings that are played."""
+    population: int
+    """Number of openings of this kind that exist on the board; 0 if unknown."""
+    is_census: bool
+    """Whether deterministic agents play all of them from both sides."""
+    notes: list[str]
+    """Messages for the user from planning."""
+    fingerprint: str
+    """SHA-256 of the schedule; see `Schedule.fingerprint`."""
+    versions: dict[str, str]
+    """Versions of this package, Python and libraries, and the machine, that the run was planned with."""
+    seeds_by: SeedsBy = "agents"
+    """Inputs of a game's seed besides the opening; see `rules.seeds.game_seeds`."""
+    pools_control: bool = False
+    """Whether the control's games count as the baseline's too, and its number of openings is optimal."""
+    meets_baseline: bool = False
+    """Whether each contender of a gauntlet also plays the baseline itself."""
+    processor_costs: dict[str, Cost] = field(default_factory=dict)
+    """Costs of a search node by agent, in nanoseconds and relative to the baseline's if there is one."""
+    unranked: list[str] = field(default_factory=list)
+    """Players of a league that never made a legal move: their games count for nobody."""
+    looks: list[int] = field(default_factory=list)
+    """Numbers of openings of each match after which the runs were finished that this one extends."""
+    configuration: str = ""
+    """Digest of `config.toml`; empty if unknown."""
+
+    @property
+    def baseline(self) -> str | None:
+        """Name of the baseline; None without one."""
+        return baseline_of({name: entry.roles for name, entry in self.agents.items()})
+
+
+def baseline_of(roles: Mapping[str, Iterable[str]]) -> str | None:
+    """Return the only agent that is the baseline, given the roles of each; None if there is none, or several.
+
+    Every place that needs the baseline asks this function: a control plays like the baseline, and is not it.
+    """
+    baselines = [name for name, of_agent in roles.items() if "baseline" in of_agent]
+    return baselines[0] if len(baselines) == 1 else None
+
+
+def read_settings(text: str) -> dict[str, Any]:
+    """Read an agent's settings, as stored in the log and in `run.json`; an empty text has none.
+
+    Raises:
+        ValueError: they have another format.
+    """
+    settings = json.loads(text or "{}")
+    if not isinstance(settings, dict):
+        raise ValueError(f"an agent's settings are an object of JSON, not {text}")
+    return settings
+
+
+def lifted(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the contents of a `run.json` of any version as those of today's.
+
+    Raises:
+        ValueError: a later version of this package wrote it.
+    """
+    version = facts.get("version", 0)
+    if version > RUN_VERSION:
+        raise ValueError(f"it has version {version}, and this installation reads versions up to {RUN_VERSION}: update")
+    contents = {key: value for key, value in facts.items() if key != "version"}
+    if version < 1:
+        contents["agents"] = {name: _lifted_agent(entry) for name, entry in facts["agents"].items()}
+    return contents
+
+
+def _lifted_agent(entry: Any) -> Any:
+    """Return an agent's entry of version 0 with what it did not record; a damaged one as it is, for the validation."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("settings"), str):
+        return entry
+    return {**facts_in_settings(entry["settings"]), **entry}
+
+
+_KINDS = {
+    "random": "known",
+    "greedy": "known, repeats",
+    "perfect": "known, repeats",
+    "search": "known, repeats",
+    "policy": "known",
+    "classic": "known",
+    "apart": "known, restricted",
+}
+"""Kinds of agents of version 0 besides external programs: which repeat a game under a limit that is no time."""
+_REPRODUCIBLE = {"depth", "nodes"}
+
+
+def facts_in_settings(text: str) -> dict[str, bool]:
+    """Return what an agent's settings say of the fields of `AgentEntry` that version 0 did not record."""
+    settings = read_settings(text)
+    kind = _KINDS.get(str(settings.get("kind")), "")
+    has_playouts = settings.get("method") == "mcts" and "heuristic" not in settings
+    is_drawn = has_playouts or "random_ties" in settings.get("options", ())
+    return {
+        "deterministic": "repeats" in kind and not is_drawn and {*settings.get("limit", {})} <= _REPRODUCIBLE,
+        "unknown": "kind" in settings and not kind,
+        "restricted": "restricted" in kind,
+        "imported": settings.get("kind") == IMPORTED,
+    }

@@ -66,7 +66,6 @@ class AgentKind:
         name_target: loads a spec's file and returns the spec with what only the file determines; raises ValueError.
         is_program: whether its players are external programs, which have names and options of their own.
         is_restricted: whether its players are files that are only loaded in sandboxed processes.
-        can_repeat: whether its players replay the same game under a limit that does not depend on time.
     """
 
     name: str
@@ -80,7 +79,6 @@ class AgentKind:
     name_target: Callable[[Spec], Spec] = lambda spec: spec
     is_program: bool = False
     is_restricted: bool = False
-    can_repeat: bool = False
 
 
 def runs_code(spec: Spec) -> bool:
@@ -108,10 +106,9 @@ def _word(
     make: Callable[[Spec], Agent],
     refuse_limit: Callable[[Spec, str], str] = lambda spec, unit: f"{spec.kind} has no limit",
     usual_limit: Callable[[Spec, Limit | None], Limit | None] = lambda spec, default: None,
-    can_repeat: bool = True,
 ) -> AgentKind:
     row = (word, (word,), (word,), _reader(word), refuse_limit, usual_limit, make, _beyond_caps)
-    return AgentKind(*row, can_repeat=can_repeat)
+    return AgentKind(*row)
 
 
 def _make_simple(spec: Spec) -> Agent:
@@ -388,12 +385,11 @@ def _make_engine(spec: Spec) -> Agent:
 _CLASSIC = (_refuse_classic_limit, _usual_classic_limit)
 _SEARCH = (_refuse_search_limit, _usual_search_limit, _make_search, _refuse_search_on_board, _name_heuristic)
 _ROWS = (
-    _word("random", _make_simple, can_repeat=False),
+    _word("random", _make_simple),
     _word("greedy", _make_simple),
     _word("perfect", _make_perfect, _refuse_perfect_limit, _usual_perfect_limit),
     AgentKind(
         "search", ("MM:…", "AB:…", "ID:…", "BF:…", "MCTS", "MCTS:…"), tuple(METHODS), _read_search, *_SEARCH,
-        can_repeat=True,
     ),
     AgentKind(
         ENGINE, ("engine:…",), (ENGINE,), _read_engine, _refuse_engine_limit, _usual_engine_limit, _make_engine,

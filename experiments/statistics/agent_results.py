@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 
 from ..record.checked_parquet import to_numpy

@@ -17,9 +17,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..plan.agent_facts import read_facts, run_facts
+from ..record.agent_facts import read_facts, run_facts
 from ..record.log import read_games
-from ..record.run_directory import FACTS, RunInfo, is_imported, load_run
+from ..record.run_directory import FACTS, is_imported, load_run
+from ..record.schema import RunInfo
 from ..record.tries import known_tries
 from .account import account_for
 from .game_pairs import opponents_of
@@ -355,7 +356,7 @@ def design_changes(before: RunInfo, after: RunInfo) -> tuple[DesignChange, ...]:
     keys = _KNOWN_OF_IMPORTED if imported else dict.fromkeys((*before.requested, *after.requested))
     changes = [DesignChange(key, _requested_value(before, key), _requested_value(after, key)) for key in keys]
     names = dict.fromkeys((*before.agents, *after.agents))
-    settings = [[info.agents.get(name, {}).get("settings") for name in names] for info in (before, after)]
+    settings = [[_settings(info, name) for name in names] for info in (before, after)]
     agents = map(DesignChange, names, *settings)
     if imported:
         return tuple(change for change in (*changes, *agents) if _is_known(change) and change.before != change.after)
@@ -367,11 +368,15 @@ def design_changes(before: RunInfo, after: RunInfo) -> tuple[DesignChange, ...]:
     return tuple(change for change in changes if change.before != change.after)
 
 
+def _settings(info: RunInfo, agent: str) -> str | None:
+    return info.agents[agent].settings if agent in info.agents else None
+
+
 def _requested_value(info: RunInfo, key: str) -> Any:
     asked = info.requested.get(key)
     if key not in _ROLES or not asked:
         return asked
-    return sorted(entry["spec"] for entry in info.agents.values() if _ROLES[key] in entry["roles"])
+    return sorted(entry.spec for entry in info.agents.values() if _ROLES[key] in entry.roles)
 
 
 def _is_known(change: DesignChange) -> bool:
@@ -433,7 +438,7 @@ def equal_cost_verdicts(findings: RunResults, names: Iterable[str]) -> EqualCost
     """
     wanted = {findings.agents[name].apart_from_limit: name for name in names}
     for info in _beside(findings):
-        facts = [run_facts(name, entry) for name, entry in info.agents.items() if "contender" in entry["roles"]]
+        facts = [run_facts(name, entry) for name, entry in info.agents.items() if "contender" in entry.roles]
         called = {fact.name: wanted[fact.apart_from_limit] for fact in facts if fact.apart_from_limit in wanted}
         verdicts = judge(load_findings([info.path])) if called else None
         claims = verdicts.judged if verdicts else ()
@@ -452,6 +457,6 @@ def _beside(findings: RunResults) -> Iterator[RunInfo]:
     for info in sorted(runs, key=lambda info: info.created_at, reverse=True):
         asked = info.requested
         is_same = all(asked.get(key) == first.requested.get(key) for key in _SAME)
-        settings = read_facts(info.agents[info.baseline]["settings"]).settings if info.baseline else None
+        settings = read_facts(info.agents[info.baseline].settings).settings if info.baseline else None
         if asked.get("equal_cost") and is_same and settings == baseline.settings:
             yield info

@@ -152,7 +152,7 @@ def _shares(findings: RunResults) -> tuple[list[str], Floats]:
     import pandas as pd
 
     (source,) = findings.sources
-    agents = {source.names[name]: entry["roles"] for name, entry in source.info.agents.items()}
+    agents = {source.names[name]: entry.roles for name, entry in source.info.agents.items()}
     names = [name for name, roles in agents.items() if "contender" in roles]
     opponents = sum("opponent" in roles for roles in agents.values())
     games = findings.games

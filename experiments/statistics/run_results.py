@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.suggestions import did_you_mean
 
-from ..plan.agent_facts import AgentFacts, baseline_of, differing_settings, read_facts, run_facts
+from ..record.agent_facts import AgentFacts, differing_settings, read_facts, run_facts
 from ..record.checked_parquet import to_arrow, to_names, to_numpy
 from ..record.log import codes_in, fold_batches
 from ..record.log_validation import read_valid_games
-from ..record.run_directory import RunInfo, State, games_at_end, load_run, state_of
+from ..record.run_directory import State, games_at_end, load_run, state_of
+from ..record.schema import RunInfo, baseline_of
 from .game_pairs import PairTable, Standing, opponents_of, pair_games, standings
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ class RunResults:
         entry = next(
             source.info.agents[own] for source in self.sources for own, name in source.names.items() if name == agent
         )
-        return entry["spec"], entry["settings"]
+        return entry.spec, entry.settings
 
     @property
     def planned(self) -> int:
@@ -255,7 +256,7 @@ class RunResults:
         )
 
     def _is_pooled(self, source: LoadedRun, control: str) -> bool:
-        settings = {source.names[name]: entry["settings"] for name, entry in source.info.agents.items()}
+        settings = {source.names[name]: entry.settings for name, entry in source.info.agents.items()}
         if control not in settings:
             return True
         return source.info.pools_control and settings[control] == settings.get(self.baseline or "")
@@ -354,8 +355,8 @@ def _check_same_question(infos: Sequence[RunInfo]) -> None:
 def _holders(infos: Sequence[RunInfo]) -> dict[str, list[tuple[int, str]]]:
     holders: dict[str, list[tuple[int, str]]] = {}
     for run, info in enumerate(infos):
-        for name, facts in info.agents.items():
-            holders.setdefault(name, []).append((run, str(facts["settings"])))
+        for name, entry in info.agents.items():
+            holders.setdefault(name, []).append((run, entry.settings))
     return holders
 
 

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.received import read_shipped
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER
+from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 
 from ..play.pools.pool import specs_at_equal_cost

@@ -12,7 +12,6 @@ import math
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from ..editions.classic_board import Board
 from ..games.batch_moves import Positions, asking, choose_moves
 from ..players.agents import Agent, ForfeitError, SearchAgent, forfeit_from
 from ..rules.geometry import parse_size
+from ..rules.limits import Cost
 from ..rules.outcome import Reason
 from ..usercode.timeouts import cpu_timeout
 
@@ -34,8 +34,6 @@ NODES = 10_000
 """Most nodes per move at which agents are measured, and the number for agents whose limit is not in nodes."""
 PYTHON_NODES = 100
 """The same for searches in Python."""
-STEADY = 0.1
-"""Relative interval width above which a cost is unsteady: it is measured again, and if still unsteady reported so."""
 ROUNDS, FEWEST_ROUNDS = 20, 5
 _SETS = 2
 _POSITIONS, _MOST_POSITIONS, _PYTHON_POSITIONS = 30, 300, 4
@@ -49,38 +47,6 @@ _PATIENCE = 10.0
 
 Turn = Callable[[], tuple[int, int]]
 """Searches, and returns the number of nodes visited and the CPU time in nanoseconds."""
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Cost of a search node. For MCTS a node is a simulation.
-
-    Attributes:
-        nanoseconds: CPU time per node, the minimum over all rounds, which other processes disturbed least.
-        times: ratio to the reference's cost, the median over all rounds.
-        low, high: 95 % interval of that median, from its order statistics.
-    """
-
-    nanoseconds: float
-    times: float
-    low: float
-    high: float
-
-    @property
-    def spread(self) -> float:
-        """Width of the interval, relative to the cost."""
-        return (self.high - self.low) / self.times
-
-    @property
-    def is_steady(self) -> bool:
-        """Whether the rounds agree well enough."""
-        return self.spread <= STEADY
-
-    def over(self, other: Cost) -> Cost:
-        """Return the cost relative to another agent's; the interval is conservative."""
-        if self == other:
-            return Cost(self.nanoseconds, 1.0, 1.0, 1.0)
-        return Cost(self.nanoseconds, self.times / other.times, self.low / other.high, self.high / other.low)
 
 
 def measure_costs(

@@ -1,4 +1,4 @@
-"""`Limit`: a depth, a number of nodes, wall time or CPU time."""
+"""`Limit` of a search: a depth, a number of nodes, wall time or CPU time; `Cost` of a node of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import inf
 
 _UNITS = ("depth", "nodes", "ms", "cpu_ms")
+STEADY = 0.1
+"""Relative interval width above which a cost is unsteady: it is measured again, and if still unsteady reported so."""
 
 
 @dataclass(frozen=True)
@@ -59,3 +61,35 @@ class Limit:
 
     def __repr__(self) -> str:
         return f"Limit({self.unit}={getattr(self, self.unit)!r})"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Cost of a search node. For MCTS a node is a simulation.
+
+    Attributes:
+        nanoseconds: CPU time per node, the minimum over all rounds, which other processes disturbed least.
+        times: ratio to the reference's cost, the median over all rounds.
+        low, high: 95 % interval of that median, from its order statistics.
+    """
+
+    nanoseconds: float
+    times: float
+    low: float
+    high: float
+
+    @property
+    def spread(self) -> float:
+        """Width of the interval, relative to the cost."""
+        return (self.high - self.low) / self.times
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the rounds agree well enough."""
+        return self.spread <= STEADY
+
+    def over(self, other: Cost) -> Cost:
+        """Return the cost relative to another agent's; the interval is conservative."""
+        if self == other:
+            return Cost(self.nanoseconds, 1.0, 1.0, 1.0)
+        return Cost(self.nanoseconds, self.times / other.times, self.low / other.high, self.high / other.low)

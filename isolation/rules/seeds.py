@@ -5,12 +5,16 @@ Steele, Lea & Flood, *Fast splittable pseudorandom number generators*, OOPSLA 20
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, overload
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+SeedsBy = Literal["opponent", "agents"]
+"""Inputs of a game's seed besides the opening: see `game_seeds`."""
 
 STEP = 0x9E3779B97F4A7C15
 """Increment of the generator's state: 2^64 divided by the golden ratio."""
@@ -52,3 +56,36 @@ def random_bits(seed: int) -> Callable[[], int]:
 def move_seed(game_seed: int, ply: int) -> int:
     """Return the seed of the choice made at a ply (0 for the first placement) of a game."""
     return splitmix64(game_seed ^ splitmix64((ply + 1) * STEP))
+
+
+def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return, for each number, the first output of a splitmix64 generator in that state."""
+    return splitmix64(numbers + STEP)
+
+
+def game_seeds(
+    by: SeedsBy,
+    seed: int,
+    agents: Sequence[str],
+    ids: NDArray[np.int64],
+    players: NDArray[np.integer],
+    opening_ids: NDArray[np.uint64],
+) -> NDArray[np.uint64]:
+    """Derive seeds of games from the run's seed, the openings, and the players by side.
+
+    Args:
+        by: which players enter the seed: the match's second agent, or both, as in runs of older versions.
+        agents: names.
+        ids: ids of the games; if even, the match's first agent moves first.
+        players: indices in `agents`, one row per game, first mover first.
+        opening_ids: see `openings.opening_ids`.
+    """
+    import numpy as np  # here, so that a process for a player starts without it
+
+    digests = b"".join(hashlib.blake2b(name.encode(), digest_size=8).digest() for name in agents)
+    keys = np.frombuffer(digests, "<u8").astype(np.uint64)[players]
+    if by == "agents":
+        return mixed(mixed(mixed(np.uint64(seed) ^ keys[:, 0]) ^ keys[:, 1]) ^ opening_ids)
+    sides = ids % 2
+    opponents = keys[np.arange(len(ids)), 1 - sides]
+    return mixed(mixed(mixed(np.uint64(seed) ^ opponents) ^ sides.astype(np.uint64)) ^ opening_ids)

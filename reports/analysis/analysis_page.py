@@ -24,10 +24,10 @@ from knights_isolation.experiments.statistics.paired_differences import Comparis
 from knights_isolation.experiments.statistics.planning import pairs_to_decide
 from knights_isolation.experiments.suite.screening import Mistake
 from knights_isolation.isolation.boards.drawing import to_text
-from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.rules.geometry import format_moves
+from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.parameters import ParameterError, parameters_of
 from knights_isolation.isolation.suggestions import command
 from knights_isolation.isolation.usercode.output_capture import TYPED, captured, tell

@@ -15,9 +15,9 @@ from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.experiments.noting import note_screening
 from knights_isolation.experiments.roster import AgentLike, reference_of
 from knights_isolation.experiments.roster.default_names import only_heuristic
-from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.git_revisions import revision_named
 from knights_isolation.isolation.loading.load_user_code import load_warnings
+from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import command
 from knights_isolation.isolation.usercode.output_capture import captured, tell
 

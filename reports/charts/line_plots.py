@@ -22,8 +22,7 @@ from knights_isolation.experiments.statistics.move_statistics import (
 )
 from knights_isolation.experiments.statistics.proportions import Proportion, wilson
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.isolation.checks.search_cost import Cost
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.limits import Cost, Limit
 
 from ..text.cell_values import HasEnds, Points, Ratio
 from .chart import COLOURS, Axis, Cell, Form, Grid, Panel, Plot, Series, fit_axis, plain, signed, strength

@@ -27,10 +27,10 @@ from knights_isolation.experiments.statistics.contender_verdicts import judge, r
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
 from knights_isolation.experiments.suite import Suite, read_suite
 from knights_isolation.isolation import Limit, solve
-from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.loading.load_user_code import inputs_of, load_heuristic
 from knights_isolation.isolation.rules.geometry import parse_moves
+from knights_isolation.isolation.rules.limits import Cost
 
 from ..analysis.file_answers import trial_lines
 from ..board.handlers import SOLVING_MS

@@ -17,10 +17,11 @@ from urllib.parse import quote
 
 from pydantic import Field, TypeAdapter
 
-from knights_isolation.experiments.plan.agent_facts import run_facts
+from knights_isolation.experiments.record.agent_facts import run_facts
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.record.log import count_games, games_folder
-from knights_isolation.experiments.record.run_directory import END, FACTS, RunInfo, is_imported, load_run, state_of
+from knights_isolation.experiments.record.run_directory import END, FACTS, is_imported, load_run, state_of
+from knights_isolation.experiments.record.schema import RunInfo
 from knights_isolation.experiments.roster import parse_spec
 from knights_isolation.isolation.compiling.code_cache import folder
 from knights_isolation.isolation.files.atomic_write import write_text
@@ -143,7 +144,7 @@ def signature(run: Path) -> str:
 def question_of(info: RunInfo) -> str:
     """Return what a run asks, in a sentence."""
     requested = info.requested
-    contenders = [name for name, entry in info.agents.items() if "contender" in entry["roles"]]
+    contenders = [name for name, entry in info.agents.items() if "contender" in entry.roles]
     where = f"on {requested['board']}"
     if is_imported(info):
         return f"Games played elsewhere, {where}"
@@ -170,7 +171,7 @@ def _read(name: str, run: Path, seen: str) -> RunLine:
             planned=info.games,
             begun=info.created_at,
             seconds=seconds_of(info),
-            targets=tuple(target_of(entry["spec"]) for entry in info.agents.values()),
+            targets=tuple(target_of(entry.spec) for entry in info.agents.values()),
             seen=seen,
         )
     except (ValueError, OSError) as error:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from knights_isolation.experiments.record.run_directory import END, RunInfo, is_finished
+from knights_isolation.experiments.record.run_directory import END, is_finished
+from knights_isolation.experiments.record.schema import RunInfo
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
 from knights_isolation.experiments.statistics.first_placements import (
     FEWEST,
@@ -22,8 +23,8 @@ from knights_isolation.experiments.statistics.first_placements import (
 from knights_isolation.experiments.statistics.paired_differences import Comparison
 from knights_isolation.experiments.statistics.planning import pairs_to_decide
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.rules.geometry import cell_name, format_moves, parse_size
+from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import command
 
 from ..text.cell_values import Points, Ratio, pluralise

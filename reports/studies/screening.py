@@ -18,9 +18,9 @@ from knights_isolation.experiments.suite import screening as suites
 from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
 from knights_isolation.experiments.suite.screening import Mistake, Score, Screened, Screening, SuiteComparison
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_text
-from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.rules.geometry import format_moves, parse_size
+from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import tell
 

@@ -18,7 +18,7 @@ from knights_isolation.experiments.statistics.paired_differences import Comparis
 from knights_isolation.experiments.statistics.planning import WORTH
 from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import advice
 
 from ..text import wording

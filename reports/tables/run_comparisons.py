@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from knights_isolation.experiments.plan.agent_facts import differing_settings, format_setting
 from knights_isolation.experiments.published.published_claims import AgentResult, Claim, PublishedAnalysis
+from knights_isolation.experiments.record.agent_facts import differing_settings, format_setting
 from knights_isolation.experiments.statistics import contender_verdicts
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.run_results import RunResults

@@ -20,7 +20,7 @@ from knights_isolation.experiments.statistics.game_pairs import Matchup, matchup
 from knights_isolation.experiments.statistics.proportions import PairCounts, of_pool, pair_interval
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.sequential_tests import live_rate, own_tests
-from knights_isolation.isolation.checks.search_cost import STEADY, Cost
+from knights_isolation.isolation.rules.limits import STEADY, Cost
 from knights_isolation.isolation.rules.outcome import Reason
 
 from ..text.cell_values import (

@@ -28,11 +28,11 @@ from ...record.finished_games import FinishedGames, LogPart
 from ...roster import make_agent, parse_spec, settings_text, with_program
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.checks.search_cost import Cost
     from knights_isolation.isolation.engines.protocol import Program
     from knights_isolation.isolation.games.match import GameBatch
     from knights_isolation.isolation.native.workspaces import MoveCache
     from knights_isolation.isolation.players.agents import Agent
+    from knights_isolation.isolation.rules.limits import Cost
 
     from ...plan.tournament_plan import Plan
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
+from knights_isolation.isolation.checks.search_cost import measure_costs
 from knights_isolation.isolation.players.agents import code_hash
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
 from ...plan.schedule import Ids, Schedule, checkpoints, pair_points

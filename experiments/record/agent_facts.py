@@ -8,15 +8,11 @@ Nothing else reads those settings. They are JSON: `kind`, and where they apply `
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..roster.agent_kinds import KINDS, AgentKind
-
-IMPORTED = "imported"
-"""Kind of players of whom only the names are known, since their games were played elsewhere."""
-_REPRODUCIBLE = ("depth", "nodes")
+from .schema import AgentEntry, facts_in_settings, read_settings
 
 
 @dataclass(frozen=True)
@@ -25,33 +21,19 @@ class AgentFacts:
 
     Attributes:
         settings: everything that influences its play.
-        is_deterministic: whether it plays an opening the same way every time.
+        is_deterministic, is_unknown, is_restricted, is_imported: see `AgentEntry`.
         name, roles, spec: its name, its roles and its spec as requested, in a run; empty if only its settings are
             known.
     """
 
     settings: Mapping[str, Any]
     is_deterministic: bool
+    is_unknown: bool
+    is_restricted: bool
+    is_imported: bool
     name: str = ""
     roles: tuple[str, ...] = ()
     spec: str = ""
-
-    @property
-    def is_unknown(self) -> bool:
-        """Return whether its way of playing is unknown: an engine, or a player of games that were played elsewhere."""
-        kind = _kind_of(self.settings)
-        return kind.is_program if kind else "kind" in self.settings
-
-    @property
-    def is_imported(self) -> bool:
-        """Return whether its games were played elsewhere."""
-        return self.settings.get("kind") == IMPORTED
-
-    @property
-    def is_restricted(self) -> bool:
-        """Return whether it plays from a file in a sandboxed process, as league submissions do."""
-        kind = _kind_of(self.settings)
-        return bool(kind and kind.is_restricted)
 
     @property
     def method(self) -> str:
@@ -84,35 +66,19 @@ class AgentFacts:
         return json.dumps({key: value for key, value in self.settings.items() if key != "limit"}, sort_keys=True)
 
 
-def read_facts(settings: str, deterministic: bool | None = None) -> AgentFacts:
-    """Read the facts in an agent's settings, as stored in the log.
-
-    Args:
-        settings: JSON; may be empty.
-        deterministic: the value in `run.json`; None if it has none, or if only the log is known.
+def read_facts(settings: str) -> AgentFacts:
+    """Read the facts in an agent's settings, as stored in the log: JSON, may be empty.
 
     Raises:
         ValueError: the settings have another format.
     """
-    known = json.loads(settings or "{}")
-    if not isinstance(known, dict):
-        raise ValueError(f"an agent's settings are an object of JSON, not {settings}")
-    return AgentFacts(known, _is_deterministic(known) if deterministic is None else deterministic)
+    return run_facts("", AgentEntry("", [], settings, **facts_in_settings(settings)))
 
 
-def run_facts(name: str, entry: Mapping[str, Any]) -> AgentFacts:
-    """Read an agent's entry in `run.json`: `spec`, `roles`, `settings` and, in later runs, `deterministic`."""
-    known = read_facts(entry["settings"], entry.get("deterministic"))
-    return AgentFacts(known.settings, known.is_deterministic, name, tuple(entry["roles"]), entry["spec"])
-
-
-def baseline_of(roles: Mapping[str, Iterable[str]]) -> str | None:
-    """Return the only agent that is the baseline, given the roles of each; None if there is none, or several.
-
-    Every place that needs the baseline asks this function: a control plays like the baseline, and is not it.
-    """
-    baselines = [name for name, of_agent in roles.items() if "baseline" in of_agent]
-    return baselines[0] if len(baselines) == 1 else None
+def run_facts(name: str, entry: AgentEntry) -> AgentFacts:
+    """Read the facts in an agent's entry in `run.json`."""
+    traits = (entry.deterministic, entry.unknown, entry.restricted, entry.imported)
+    return AgentFacts(read_settings(entry.settings), *traits, name, tuple(entry.roles), entry.spec)
 
 
 def differing_settings(settings: str, others: str) -> tuple[str, str]:
@@ -134,17 +100,3 @@ def format_setting(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}={format_setting(item)}" for key, item in value.items()) or "none"
     return ", ".join(map(format_setting, value)) or "none" if isinstance(value, list | tuple) else str(value)
-
-
-def _kind_of(settings: Mapping[str, Any]) -> AgentKind | None:
-    """Return the row of an agent's kind; None for kinds without a spec, such as people and imported players."""
-    return KINDS.get(str(settings.get("kind")))
-
-
-def _is_deterministic(settings: Mapping[str, Any]) -> bool:
-    """Return whether an agent is deterministic, for runs that did not record it."""
-    kind = _kind_of(settings)
-    if not (kind and kind.can_repeat) or "random_ties" in settings.get("options", ()):
-        return False
-    has_playouts = settings.get("method") == "mcts" and "heuristic" not in settings
-    return not has_playouts and set(settings.get("limit", {})) <= set(_REPRODUCIBLE)
