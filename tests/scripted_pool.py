@@ -8,8 +8,7 @@ import numpy as np
 
 from knights_isolation.experiments.plan.schedule import Ids
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, Suspect, Task
-from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
-from knights_isolation.experiments.play.sandboxed_run import HerePool
+from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, HerePool, Pool
 
 
 def here(jobs: int) -> Pool:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knights_isolation.experiments.plan.config import Config, example_toml, load_config, parse_openings, to_toml
-from knights_isolation.experiments.play.pools.process_map import map_unordered
+from knights_isolation.experiments.play.parallel_map import parallel_map
 
 ROOT = Path(__file__).parents[1]
 
@@ -196,7 +196,7 @@ def test_more_processes_than_a_machine_can_be_asked_for_are_refused(monkeypatch:
     with pytest.raises(ValueError, match="jobs = 17: too many: at most 16 processes on 2"):
         load_config(None, {"jobs": 17})
     with pytest.raises(ValueError, match="1000000 jobs: too many"):
-        next(map_unordered(abs, [(1,)], 1_000_000))
+        next(parallel_map(abs, [(1,)], 1_000_000, None))
 
 
 @pytest.mark.parametrize("text", ["format = {a = 1}", "format = [1]", "format = 3"])

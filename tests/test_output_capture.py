@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from cli import main
 from knights_isolation.experiments.analysis.quick_trial import try_heuristic
-from knights_isolation.experiments.play.pools.process_map import map_unordered
+from knights_isolation.experiments.play.parallel_map import parallel_map
 from knights_isolation.isolation.checks.agent_checks import check_player, check_values
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_module
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
@@ -142,7 +142,7 @@ def shout(word: str) -> str:
 
 def test_calls_made_side_by_side_are_told_of_together(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.warns(UserWarning, match="the code printed 2 lines"):
-        assert sorted(map_unordered(shout, [("a",), ("b",)], 1)) == ["A", "B"]
+        assert sorted(parallel_map(shout, [("a",), ("b",)], 1, None)) == ["A", "B"]
     assert capsys.readouterr().out == ""
 
 
@@ -204,4 +204,4 @@ def test_a_worker_that_dies_ends_the_calls_with_a_line() -> None:
     with pytest.raises(
         ChildProcessError, match=r"^a worker process has died by SIGKILL.*: it was ended by the code it ran"
     ):
-        list(map_unordered(_end, [(1,), (2,)], jobs=2))
+        list(parallel_map(_end, [(1,), (2,)], 2, None))

@@ -1,23 +1,26 @@
-"""Map calls over local processes or a cluster."""
+"""Map calls over the workers of a pool: processes of this machine, or a cluster."""
 
 from __future__ import annotations
 
 import itertools
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
-import joblib
+from knights_isolation.isolation.usercode.output_capture import CapturedOutput, capture_output
 
+from ..plan.config import check_jobs
 from .cluster import remote_worker
 from .cluster.cluster_access import chosen
 from .cluster.dispatcher import TASKS_A_MACHINE, Dispatcher, RemoteTask, connected, mean_cores
 from .cluster.remote_worker import Computed
-from .pools.pool import TICK, Failed
-from .pools.process_map import Result, map_unordered, values_of
+from .pools.interrupts import deferred_interrupts
+from .pools.loky_pool import LokyPool
+from .pools.pool import TICK, Answered, Died, Failed, HerePool, Pool
+from .pools.process_map import Result, values_of
 
 T = TypeVar("T")
 
@@ -25,27 +28,40 @@ SECONDS = 5.0
 """Target duration of the work that a machine is sent at a time."""
 
 Spread = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]
-"""Yields the results of a function for all calls, in any order."""
+"""Yields the results of a function for all calls, in any order. Its maps are used one after another."""
 
 
 @contextmanager
 def parallel_mapper(jobs: int, cluster: str | None) -> Iterator[Spread]:
-    """Return a map function that can be used repeatedly; a cluster is connected to once, on first use.
+    """Return a map function that can be used repeatedly; its pool is made once, on first use.
 
     Args:
-        jobs: processes on this machine; 0: one per core, or the cluster that the environment names.
+        jobs: processes on this machine, where a single one is this process; 0: one per core, or the cluster that the
+            environment names.
         cluster: the cluster to use instead.
 
-    The map function raises the exceptions of `process_map.map_unordered` or `as_they_come_from`, and
-    ValueError if the cluster cannot be reached.
+    The map function raises the exceptions of `map_over`, and ValueError if there are too many jobs, or the cluster
+    cannot be reached.
     """
     address = chosen(cluster, jobs)
-    if not address:
-        yield lambda function, calls: map_unordered(function, calls, jobs or joblib.cpu_count())
-        return
     with ExitStack() as stack:
-        connection = cache(lambda: Connection(stack.enter_context(connected(address))))
-        yield lambda function, calls: as_they_come_from(connection(), function, calls)
+        if address:
+            connection = cache(lambda: Connection(stack.enter_context(connected(address))))
+            yield lambda function, calls: as_they_come_from(connection(), function, calls)
+            return
+        pool = cache(lambda: stack.enter_context(_pool_here(jobs)))
+        yield lambda function, calls: map_over(pool(), function, calls)
+
+
+def _pool_here(jobs: int) -> AbstractContextManager[Pool]:
+    from joblib import cpu_count
+
+    try:
+        check_jobs(jobs)
+    except ValueError as error:
+        raise ValueError(f"{jobs} jobs: {error}") from None
+    workers = jobs or cpu_count()
+    return HerePool() if workers == 1 else LokyPool(workers)
 
 
 def parallel_map(
@@ -61,6 +77,49 @@ def parallel_map(
     """
     with parallel_mapper(jobs, cluster) as spread_out:
         yield from spread_out(function, calls)
+
+
+def map_over(pool: Pool, function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+    """Yield the results of `function(*call)` for all calls, in any order, computed by the workers of a pool.
+
+    Calls are taken from the iterable as workers become free. Their output is not shown; a warning reports its amount.
+
+    Raises:
+        ChildProcessError: a worker has died.
+        UnreachableError: the workers of the pool cannot be reached any more.
+        Exception: any exception of a call.
+    """
+    left, out, all_printed = iter(calls), set[int](), CapturedOutput()
+    while True:
+        for call in itertools.islice(left, max(0, pool.calls_at_once - len(out))):
+            with deferred_interrupts() as interrupted:
+                out.add(pool.call(_captured, function, call))
+            if interrupted():
+                raise KeyboardInterrupt
+        if not out:
+            break
+        for event in pool.finished(TICK):
+            match event:
+                case Answered(number, (value, printed)) if number in out:
+                    out.remove(number)
+                    all_printed += printed
+                    yield value
+                case Failed(error, number) if number in out:
+                    raise error
+                case Died() if out.intersection(event.calls):
+                    how = f" by {event.how}" if event.how else ""
+                    raise ChildProcessError(
+                        f"a worker process has died{how}: it was ended by the code it ran, or from outside (for "
+                        f"example out of memory)"
+                    )
+    if sentence := all_printed.sentence("the code"):
+        warnings.warn(sentence, stacklevel=2)
+
+
+def _captured(worker: object, function: Callable[..., T], call: tuple[Any, ...]) -> tuple[T, CapturedOutput]:
+    """Return the result of a call and its output; in a worker of a pool."""
+    with capture_output() as printed:
+        return function(*call), printed
 
 
 @dataclass

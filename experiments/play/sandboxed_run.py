@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,9 @@ from knights_isolation.isolation.processes.child import Setup, recipe
 from knights_isolation.isolation.rules.geometry import parse_size
 
 from ..plan.config import Config, load_config
-from ..plan.schedule import Ids
 from ..roster import complete, make_agent, parse_spec
 from ..roster.agent_kinds import runs_code
-from .pools.game_worker import GameWorker, Task
-from .pools.pool import Answered, Event, Failed, Finished, Pool
+from .pools.pool import HerePool
 from .run_extension import extended_config
 from .runner import play_tournament
 
@@ -61,47 +59,3 @@ def play_here(keys: Mapping[str, Any], out: str, extends: str) -> None:
         if agent and (why := agent.why_interpreted(parse_size(config.board))):
             raise ValueError(f"it does not compile: {why}; isolation match plays it in Python")
     play_tournament(config, extends=Path(extends) if extends else None, pools=HerePool)
-
-
-class HerePool(Pool):
-    """One worker in this process, which works while somebody waits for it. Its death is this process's."""
-
-    def __init__(self, jobs: int = 1) -> None:
-        self._waiting: list[tuple[int | None, Callable[[], Event]]] = []
-        self._calls = 0
-
-    def assign(self, task: Task) -> None:
-        self._worker = GameWorker(task)
-        self.close()
-
-    @property
-    def has_room(self) -> bool:
-        return not self._waiting
-
-    @property
-    def is_busy(self) -> bool:
-        return bool(self._waiting)
-
-    def submit(self, ids: Ids, interpreted: bool = False) -> None:
-        self._waiting.append((None, lambda: Finished(self._worker.play_batch(ids, interpreted=interpreted))))
-
-    def call(self, function: Callable[..., object], *arguments: object) -> int:
-        number = self._calls = self._calls + 1
-        self._waiting.append((number, lambda: Answered(number, function(self._worker, *arguments))))
-        return number
-
-    def finished(self, timeout: float) -> list[Event]:
-        """See `Pool.finished`; it takes as long as a batch or a call does."""
-        if not self._waiting:
-            return []
-        call, work = self._waiting.pop(0)
-        try:
-            return [work()]
-        except Exception as error:
-            return [Failed(error, call)]
-
-    def alone(self) -> Pool:
-        raise NotImplementedError("a pool without processes never names suspects")
-
-    def close(self) -> None:
-        self._waiting.clear()

@@ -59,6 +59,9 @@ class CapturedOutput:
     lines: int = 0
     first: str = ""
 
+    def __add__(self, later: CapturedOutput) -> CapturedOutput:
+        return CapturedOutput(self.lines + later.lines, self.first or later.first)
+
     def sentence(self, who: str) -> str:
         """Return a sentence about the output, or "" if there was none."""
         if not self.lines:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ class LokyPool(Pool):
         self._markers = create_markers(self._markers_file, 2 * jobs)
         self._jobs = jobs
         self._task: Task | None = None
-        self._task_file = Path()
+        self._task_file: Path | None = None
         self._tasks = 0
         self._executor: ProcessPoolExecutor | None = None
         self._out: dict[Future[Any], _SentBatch | int] = {}
@@ -81,7 +82,7 @@ class LokyPool(Pool):
         """See `Pool.assign`. The task is passed to the workers in a file, which each reads once."""
         if self._out:
             self._end_workers()
-        if self._task:
+        if self._task_file:
             self._task_file.unlink()
         self._tasks += 1
         self._task, self._task_file = task, self._folder.path / f"task-{self._tasks}"
@@ -90,6 +91,10 @@ class LokyPool(Pool):
     @property
     def has_room(self) -> bool:
         return len(self._batches()) < len(self._markers)
+
+    @property
+    def calls_at_once(self) -> int:
+        return 2 * self._jobs
 
     @property
     def is_busy(self) -> bool:
@@ -176,7 +181,8 @@ class LokyPool(Pool):
 
     def _end_silent(self) -> None:
         """Kill workers in which compiled code has been at a move for longer than the mover's timeout."""
-        assert self._task
+        if self._task is None:
+            return
         for slot, seconds in self._watch.look([batch.slot for batch in self._batches()]).items():
             if seconds <= min(self._task.patience):
                 continue
@@ -192,7 +198,6 @@ class LokyPool(Pool):
             self._dead = dead_among(self._markers)
 
     def _bury(self) -> Died:
-        assert self._task
         self._join()  # loky's thread may not have reported the death yet
         sent = self._batches()
         slots = [batch.slot for batch in sent]
@@ -201,6 +206,7 @@ class LokyPool(Pool):
             lost=tuple(id_ for batch in sent for id_ in batch.ids.tolist()),
             suspects=tuple(suspects),
             calls=tuple(call for call in self._out.values() if isinstance(call, int)),
+            how=_exit_codes(self._out),
         )
         self._end_workers()
         return died
@@ -230,6 +236,12 @@ def _is_stopped(pid: int) -> bool:
 def _is_lost(future: Future[Any]) -> bool:
     """Return whether a call was lost because its worker died, or another one and loky ended them all."""
     return future.done() and isinstance(future.exception(), BrokenProcessPool)
+
+
+def _exit_codes(futures: Iterable[Future[Any]]) -> str:
+    """Return how workers ended, as loky says it in its errors."""
+    codes = (re.search(r"\{(.+?)\}", str(future.exception())) for future in futures)
+    return next((found[1] for found in codes if found), "")
 
 
 def _event(sent: _SentBatch | int, future: Future[Any]) -> Event:
@@ -302,5 +314,5 @@ def _play_batch(task_file: Path, ids: Ids, slot: int, interpreted: bool) -> Play
     return _worker_for(task_file).play_batch(ids, _process.markers[slot], interpreted)
 
 
-def _call(task_file: Path, function: Callable[..., object], *arguments: object) -> object:
-    return function(_worker_for(task_file), *arguments)
+def _call(task_file: Path | None, function: Callable[..., object], *arguments: object) -> object:
+    return function(_worker_for(task_file) if task_file else None, *arguments)

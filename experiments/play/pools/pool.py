@@ -1,7 +1,7 @@
 """Interface of pools, methods in, events out; compile a plan's agents and measure their costs in a pool.
 
 `loky_pool` is the implementation for the processors of one machine, `cluster.dispatcher` that for several machines, and
-`sandboxed_run` that for a process which may start no others.
+`HerePool` that for a process which may start no others, or needs none.
 
 Equal-cost limits are node limits at which every contender takes as much time as the baseline. ValueError is raised if
 there is no baseline, or if an agent to be scaled is not limited by nodes or its code fails.
@@ -13,7 +13,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,11 +186,13 @@ class Died:
         suspects: games of the workers that died by themselves, each of which may be the cause. None if they were not
             playing, or if it is unknown.
         calls: numbers of the calls that will not return.
+        how: how the workers ended, such as SIGKILL(-9), as far as known.
     """
 
     lost: tuple[int, ...]
     suspects: tuple[Suspect, ...]
     calls: tuple[int, ...]
+    how: str = field(default="", compare=False)
 
 
 Event = Finished | Answered | Failed | Died
@@ -228,7 +231,7 @@ class UnreachableError(ConnectionError):
 
 
 class Pool(ABC):
-    """Workers that play batches of a task. The runner decides on retries, blame and giving up.
+    """Workers that play batches of a task, and make calls. The caller decides on retries, blame and giving up.
 
     For implementers:
 
@@ -238,6 +241,7 @@ class Pool(ABC):
     without waiting for a worker.
 
     **Workers.** Each has a `game_worker.GameWorker` made of its current task, and does one batch or call at a time.
+    Without a task, before the first `assign`, they make calls only.
     Output of agents is discarded, Ctrl-C reaches the caller only, and no worker outlives the process that made the
     pool, even if that is killed. What `GameWorker.compile_agents` has compiled is available wherever batches of the
     same task are played; a pool that spans machines ensures that on each of them, before its first batch.
@@ -268,6 +272,11 @@ class Pool(ABC):
         """Return whether to submit another batch, so that no worker waits for the caller. It may change any time."""
 
     @property
+    def calls_at_once(self) -> int:
+        """Number of calls to have unfinished, so that no worker waits for the caller. It may change any time."""
+        return 1
+
+    @property
     @abstractmethod
     def is_busy(self) -> bool:
         """Return whether any batch or call is unfinished, that is, has not appeared in an event."""
@@ -287,6 +296,8 @@ class Pool(ABC):
     @abstractmethod
     def call(self, function: Callable[..., object], *arguments: object) -> int:
         """Call `function(worker, *arguments)` in a worker, and return a number that identifies the call in its event.
+
+        `worker` is the `GameWorker` of the pool's task, or None if it has none.
 
         Args:
             function: defined at the top level of a module or a class, such as `GameWorker.measure_costs`.
@@ -311,11 +322,58 @@ class Pool(ABC):
     def close(self) -> None:
         """End all workers immediately; unfinished work is dropped. The pool cannot be used afterwards."""
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class HerePool(Pool):
+    """One worker in this process, which works while somebody waits for it. Its death is this process's."""
+
+    def __init__(self, jobs: int = 1) -> None:
+        self._worker: GameWorker | None = None
+        self._waiting: list[tuple[int | None, Callable[[], Event]]] = []
+        self._calls = 0
+
+    def assign(self, task: Task) -> None:
+        self._worker = GameWorker(task)
+        self.close()
+
+    @property
+    def has_room(self) -> bool:
+        return not self._waiting
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._waiting)
+
+    def submit(self, ids: Ids, interpreted: bool = False) -> None:
+        assert self._worker
+        play = partial(self._worker.play_batch, ids, interpreted=interpreted)
+        self._waiting.append((None, lambda: Finished(play())))
+
+    def call(self, function: Callable[..., object], *arguments: object) -> int:
+        number = self._calls = self._calls + 1
+        self._waiting.append((number, lambda: Answered(number, function(self._worker, *arguments))))
+        return number
+
+    def finished(self, timeout: float) -> list[Event]:
+        """See `Pool.finished`; it takes as long as a batch or a call does."""
+        if not self._waiting:
+            return []
+        call, work = self._waiting.pop(0)
+        try:
+            return [work()]
+        except Exception as error:
+            return [Failed(error, call)]
+
+    def alone(self) -> Pool:
+        raise NotImplementedError("a pool without processes never names suspects")
+
+    def close(self) -> None:
+        self._waiting.clear()
 
 
 MakePool = Callable[[int], AbstractContextManager[Pool]]
