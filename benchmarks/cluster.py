@@ -25,11 +25,11 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.schedule import Ids
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.cluster import dispatcher, remote_worker
+from knights_isolation.experiments.play.finished_games import GameEndings, LogPart, games_table
 from knights_isolation.experiments.play.pools.game_worker import GameWorker as Player
 from knights_isolation.experiments.play.pools.game_worker import task_of
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.finished_games import GameEndings, LogPart
 
 GAMES = {"format": "head-to-head", "contenders": ["AB:open@depth=3"], "baseline": "AB:improved@depth=3"}
 OPENINGS = "random:6"
@@ -39,7 +39,7 @@ def simulated(cores: int, game_us: float) -> None:
     """Replace `remote_worker.play` by a function that sleeps, and sends what the original would send."""
     plan = make_plan(load_config(None, {**GAMES, "openings": OPENINGS, "pairs": 32768}))
     played = Player(task_of(plan)).play_batch(np.arange(65536)).played
-    table = log.games_table(plan.schedule, [entrant.settings for entrant in plan.entrants], played)
+    table = games_table(plan.schedule, [entrant.settings for entrant in plan.entrants], played)
 
     packing = threading.Lock()
 

@@ -9,8 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from knights_isolation.isolation.files.atomic_write import make_folder, write_text
+from knights_isolation.isolation.loading.load_user_code import expand_path
+
 from .record.run_directory import HOME
-from .record.tries import Try, add_tries, code_of, held_out_positions, is_kept, keep_source, known_tries, named_settings
+from .record.tries import Try, add_tries, code_of, held_out_positions, is_kept, known_tries, source_path
+from .roster import named_settings, parse_spec
 from .statistics.account import adjusted_p_values, claim_of, look_of
 from .statistics.agent_results import relative_costs
 from .statistics.contender_verdicts import judge
@@ -124,6 +128,20 @@ def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> N
             )
         )  # fmt: skip
     add_tries(tries)
+
+
+def keep_source(spec: str, home: Path = HOME) -> str:
+    """Keep the text of the file that a spec names, and return its hash; "" for agents without a file."""
+    parsed = parse_spec(spec)
+    if not parsed.is_file or not is_kept():
+        return ""
+    text = expand_path(parsed.path).read_text(encoding="utf-8", errors="replace")
+    source = code_of(text)
+    kept = source_path(source, home)
+    if not kept.exists():
+        make_folder(kept.parent)
+        write_text(kept, text)
+    return source
 
 
 def withdrawn_sentence(judged: Sequence[tuple[Try, float]], tries: Sequence[Try]) -> str:

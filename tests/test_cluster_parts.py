@@ -25,11 +25,11 @@ from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.cluster import cluster_access, daemons, dispatcher, remote_worker
 from knights_isolation.experiments.play.cluster.dispatcher import DaskPool
 from knights_isolation.experiments.play.cluster.remote_worker import MachineInfo
+from knights_isolation.experiments.play.finished_games import GameEndings, LogPart
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
 from knights_isolation.experiments.play.pools.loky_pool import LokyPool
 from knights_isolation.experiments.play.pools.pool import BatchPace, Event, Finished, Fleet, Machine, UnreachableError
 from knights_isolation.experiments.play.runner import _fleet_notes
-from knights_isolation.experiments.record.finished_games import GameEndings, LogPart
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.temp_folders import LOCK
 from knights_isolation.isolation.loading.load_user_code import content_hash

@@ -18,7 +18,7 @@ from knights_isolation.experiments.play.run_extension import extended_config
 from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
 from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
-from knights_isolation.experiments.record.log_validation import verify
+from knights_isolation.experiments.verification import verify
 
 FEW: dict[str, Any] = {"board": "5x5", "limit": "nodes=40", "pairs": 5, "jobs": 1}
 GAUNTLET: dict[str, Any] = {"contenders": ["ID:center", "greedy"], "opponents": ["random", "MM:open@depth=2"]}

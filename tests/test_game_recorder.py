@@ -9,10 +9,10 @@ import pytest
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
+from knights_isolation.experiments.play.finished_games import FinishedGames, forfeited_game, joined
 from knights_isolation.experiments.play.game_recorder import GameRecorder, UnwritableLogError
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
 from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.finished_games import FinishedGames, forfeited_game, joined
 from knights_isolation.isolation.rules.outcome import Reason
 
 

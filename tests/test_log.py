@@ -14,9 +14,9 @@ import pytest
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
+from knights_isolation.experiments.play.finished_games import FinishedGames, forfeited_game, games_table, joined
 from knights_isolation.experiments.record import log
 from knights_isolation.experiments.record.checked_lines import DamagedFileError
-from knights_isolation.experiments.record.finished_games import FinishedGames, forfeited_game, joined
 from knights_isolation.experiments.record.run_directory import locked
 from knights_isolation.isolation.games.match import play_games
 
@@ -42,7 +42,7 @@ def _one(plan: Plan, id_: int) -> FinishedGames:
 
 
 def table_of(plan: Plan, ids: list[int]) -> object:
-    return log.games_table(plan.schedule, [entrant.settings for entrant in plan.entrants], played(plan, ids))
+    return games_table(plan.schedule, [entrant.settings for entrant in plan.entrants], played(plan, ids))
 
 
 @pytest.fixture
@@ -252,8 +252,6 @@ def test_two_writers_are_kept_apart(run: Path) -> None:
 
 
 def test_a_game_that_could_not_be_played_is_lost_by_the_mover(plan: Plan, run: Path) -> None:
-    log.append(
-        log.games_folder(run), log.games_table(plan.schedule, ["", ""], forfeited_game(plan.schedule, 5, 1, "why"))
-    )
+    log.append(log.games_folder(run), games_table(plan.schedule, ["", ""], forfeited_game(plan.schedule, 5, 1, "why")))
     game = log.read_games(run).iloc[0]
     assert (game.game_id, game.winner, game.reason, game.detail, game.plies) == (5, 2, "error", "why", 2)

@@ -16,11 +16,11 @@ from scripted_pool import here
 from cli import main
 from knights_isolation.experiments.plan.config import Config, load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
+from knights_isolation.experiments.play.finished_games import check_scheduled
 from knights_isolation.experiments.play.game_recorder import GameRecorder
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.record.checked_lines import read_json
-from knights_isolation.experiments.record.log_validation import check_scheduled
 from knights_isolation.experiments.statistics.run_results import load_findings
 
 KEYS = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 4, "jobs": 1}

@@ -10,8 +10,8 @@ import pytest
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
+from knights_isolation.experiments.play.finished_games import FinishedGames, joined
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
-from knights_isolation.experiments.record.finished_games import FinishedGames, joined
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameBatch, play_games
 from knights_isolation.isolation.players.agents import SearchAgent

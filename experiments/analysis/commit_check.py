@@ -17,8 +17,8 @@ from knights_isolation.isolation.rules.limits import Cost
 from ..plan.config import load_config
 from ..play.runner import Play, play_kept
 from ..record.run_directory import HOME, digest_of, games_at_end
-from ..record.tries import named_settings, read_tries
-from ..roster import parse_agent
+from ..record.tries import read_tries
+from ..roster import named_settings, parse_agent
 from ..statistics.agent_results import relative_costs
 from ..statistics.run_results import load_findings
 from ..statistics.sequential_tests import SequentialTest, own_tests

@@ -50,11 +50,11 @@ from knights_isolation.isolation.usercode.parsing import parse
 from ..league.entries import code_hash_without_layout
 from ..record.checked_lines import append_lines, read_lines
 from ..record.log import versions
-from ..record.log_validation import KEPT
 from ..record.run_directory import HOME
-from ..record.tries import code_of, held_out_positions, known_tries, named_settings, questions_to
-from ..roster import AgentLike, reference_of, split_reference
+from ..record.tries import code_of, held_out_positions, known_tries, questions_to
+from ..roster import AgentLike, named_settings, reference_of, split_reference
 from ..statistics.step_down import level_of
+from ..verification import KEPT
 from .cascade import Champion, Prepared, admit, champions, check_question, is_champion, prepare, run_cascade
 from .evaluation import STAGES, Answer, Evaluation, EvaluationTask, Lead, Stage, failed
 

@@ -37,9 +37,9 @@ from ..agent_like import AgentLike
 from ..plan.config import load_config
 from ..plan.openings import colour_roles, opening_ids, orbit_ids, padded
 from ..plan.schedule import Match, Schedule
+from ..play.finished_games import FinishedGames, games_table
 from ..record import log, run_directory
 from ..record.checked_lines import read_json, write_json
-from ..record.finished_games import FinishedGames
 from ..record.log import COLOURS, PER_PLY, SCHEMA, games_folder
 from ..record.log_validation import check_log
 from ..record.run_directory import check_run, is_run
@@ -297,7 +297,7 @@ def _write(run: Path, schedule: Schedule, played: FinishedGames, notes: tuple[st
     )
     with run_directory.lock_directory(info.path):
         run_directory.write_info(info)
-        log.append(games_folder(info.path), log.games_table(schedule, settings, played))
+        log.append(games_folder(info.path), games_table(schedule, settings, played))
         run_directory.finish(info.path, len(played.ids), 0, reproducible=False)
 
 

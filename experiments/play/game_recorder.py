@@ -21,9 +21,8 @@ from knights_isolation.isolation.suggestions import advice, command
 from ..plan.schedule import Ids, points_table, record_points
 from ..plan.tournament_plan import Plan
 from ..record import log, run_directory
-from ..record.finished_games import FinishedGames, LogPart, joined
-from ..record.log_validation import check_scheduled
 from ..record.run_directory import lock_file, resume_advice
+from .finished_games import FinishedGames, LogPart, check_scheduled, games_table, joined
 
 BY_CLOCK = (Reason.TIMEOUT.word, Reason.HANG.word)
 """Reasons that depend on the machine's speed."""
@@ -108,7 +107,7 @@ class GameRecorder:
             played, self._waiting = joined(self._waiting), []
             settings = [entrant.settings for entrant in self.plan.entrants]
             with self._writing():
-                log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
+                log.append(self._folder, games_table(self.plan.schedule, settings, played))
             self._number = 0
             self._count_ends(played)
 

@@ -25,6 +25,7 @@ from ..plan.tournament_plan import Plan, on_the_clock
 from ..record import log, run_directory
 from ..record.log_validation import check_facts
 from ..record.schema import RunInfo
+from .finished_games import scheduled_columns
 
 GO_WITH_IT = ("contenders", "pairs", "jobs", "cluster", "out")
 """Keys of the configuration that may be given with a run to extend; all others are taken from the run."""
@@ -140,7 +141,7 @@ def carry_over(extension: Extension, path: Path) -> None:
         table = log.read_part(part)
         ids = extension.ids[first : first + len(table)]
         first += len(table)
-        scheduled = log.scheduled_columns(schedule, settings, ids[ids >= 0])
+        scheduled = scheduled_columns(schedule, settings, ids[ids >= 0])
         kept = table.filter(pa.array(ids >= 0))
         columns = {name: scheduled.get(name, kept[name]) for name in log.SCHEMA.names}
         if len(kept):
@@ -151,7 +152,7 @@ def _ids_in(plan: Plan, games: pa.Table) -> Ids:
     schedule = plan.schedule
     ids = np.arange(schedule.bound)
     ids = ids[schedule.exists(ids)]
-    scheduled = log.scheduled_columns(schedule, [entrant.settings for entrant in plan.entrants], ids)
+    scheduled = scheduled_columns(schedule, [entrant.settings for entrant in plan.entrants], ids)
     planned = pa.table({name: scheduled[name] for name in _SAME_GAME}).to_pandas().assign(game_id=ids)
     asked = games.select(_SAME_GAME).to_pandas()
     for name in ("agent_1", "agent_2"):

@@ -23,18 +23,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.rules.outcome import REASON_WORDS
-
-from ..plan.schedule import Ids, Schedule
 from .checked_lines import DamagedFileError
 from .checked_parquet import count_rows, encode_checked, read_batches, read_parquet, save_table, to_numpy
 from .schema import LOG, schema_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from .finished_games import FinishedGames
 
 COLOURS = ("same", "other", "none")
 GAMES = "games"
@@ -160,49 +154,6 @@ def live_files(folder: Path) -> list[Path]:
         if not live or _span_of(path)[1] > _span_of(live[-1])[1]:
             live.append(path)
     return live
-
-
-def games_table(schedule: Schedule, settings: Sequence[str], played: FinishedGames) -> pa.Table:
-    """Return played games as rows of the log. `settings` has the settings of each of the schedule's agents."""
-    games = played.games
-    results = {
-        "winner": games.winner,
-        "reason": _coded("reason", games.reason, REASON_WORDS),
-        "detail": games.detail,
-        "plies": np.diff(games.offsets).astype(np.int16),
-        **{name: _lists(games.offsets, getattr(games, name)) for name in PER_PLY},
-        "started_at": played.started_us.view("datetime64[us]"),
-    }
-    values = scheduled_columns(schedule, settings, played.ids) | {
-        name: pa.array(column, SCHEMA.field(name).type) for name, column in results.items()
-    }
-    return pa.table({name: values[name] for name in SCHEMA.names}, schema=SCHEMA)
-
-
-def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> dict[str, pa.Array]:
-    """Return the `SCHEDULED` columns of games, which are known before they are played."""
-    rows, columns = parse_size(schedule.size)
-    opening_rows = schedule.opening_rows(ids)
-    players = schedule.players(ids)
-    cells = schedule.cells[opening_rows]
-    there = cells >= 0
-    values = {
-        "game_id": ids,
-        "pair_id": ids // 2,
-        "rows": np.full(len(ids), rows, np.int16),
-        "columns": np.full(len(ids), columns, np.int16),
-        "agent_1": _coded("agent_1", players[:, 0], schedule.agents),
-        "agent_2": _coded("agent_2", players[:, 1], schedule.agents),
-        "settings_1": _coded("settings_1", players[:, 0], settings),
-        "settings_2": _coded("settings_2", players[:, 1], settings),
-        "opening": _lists(np.append(0, there.sum(axis=1).cumsum()), cells[there]),
-        "opening_id": schedule.opening_ids[opening_rows].astype(np.int64),
-        "orbit": schedule.orbit_ids[opening_rows].astype(np.int64),
-        "colours": _coded("colours", schedule.colour_roles[opening_rows], COLOURS),
-        "population": schedule.populations(ids),
-        "seed": schedule.seeds(ids),
-    }
-    return {name: pa.array(values[name], SCHEMA.field(name).type) for name in SCHEDULED}
 
 
 def append(folder: Path, part: pa.Table | bytes, number: int | None = None) -> None:
@@ -388,12 +339,3 @@ def _file_name(first: int, last: int) -> str:
 def _span_of(path: Path) -> tuple[int, int]:
     _, first, last = path.stem.split("-")
     return int(first), int(last)
-
-
-def _coded(name: str, codes: NDArray[Any], words: Sequence[str]) -> pa.Array:
-    indices = pa.array(codes, SCHEMA.field(name).type.index_type)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(words, pa.string()))
-
-
-def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))

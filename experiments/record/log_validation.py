@@ -1,6 +1,4 @@
-"""Verify the records of a project, and validate that the rows of a log belong to its run.
-
-Every file that a verdict rests on is read as whoever uses it reads it.
+"""Validate that the rows of a log belong to its run.
 
 A part of another run in this run's folder looks like any other part; so does a row in which a number was edited. When a
 run is resumed, each row is compared with the schedule; when it is read without a schedule, with the facts in
@@ -9,8 +7,7 @@ run is resumed, each row is compared with the schedule; when it is read without 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +18,14 @@ from numpy.typing import NDArray
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from knights_isolation.isolation.rules.seeds import game_seeds
-from knights_isolation.isolation.usercode.inputs import changed_input
 
-from ..plan.schedule import Schedule
 from . import log
-from .checked_lines import SEALED, inspect_lines, read_json
-from .checked_parquet import read_parquet, to_arrow, to_numpy
-from .run_directory import (
-    CONFIG,
-    END,
-    ENGINES,
-    FACTS,
-    HOME,
-    is_run,
-    load_run,
-    missing_sentence,
-    resume_advice,
-    written_config,
-)
+from .checked_parquet import to_arrow, to_numpy
+from .run_directory import is_run, load_run, resume_advice
 from .schema import RunInfo
-from .tries import LOG, SOURCES, code_of, read_tries
 
 Flags = NDArray[np.bool_]
+Ids = NDArray[np.int64]
 
 VALIDATED = (
     *("game_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2", "opening_id", "seed"),
@@ -51,14 +34,18 @@ VALIDATED = (
 """Columns that `read_valid_games` checks."""
 
 
-def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> None:
-    """Raise an error if the log has rows that do not match this schedule, or these settings of each of its agents."""
+def check_rows(run: Path, exists: Callable[[Ids], Flags], scheduled: Callable[[Ids], Mapping[str, pa.Array]]) -> None:
+    """Raise an error if the log has rows of games that do not exist, or with other columns than were scheduled.
+
+    Args:
+        exists: tells which of some ids are games of the schedule.
+        scheduled: returns the columns of games that were known before they were played, by name.
+    """
 
     def check(part: Path, table: pa.Table) -> None:
         ids = _ids(part, table)
-        _refuse(part, ids, ~schedule.exists(ids), "no such game is scheduled")
-        expected = log.scheduled_columns(schedule, settings, ids)
-        for name, values in expected.items():
+        _refuse(part, ids, ~exists(ids), "no such game is scheduled")
+        for name, values in scheduled(ids).items():
             _refuse(part, ids, _differ(table[name], values), f"{name} is not the scheduled one (from another run)")
         _check_results(part, table, ids)
 
@@ -152,134 +139,3 @@ def _refuse(part: Path, ids: NDArray[np.int64], wrong: Flags, why: str) -> None:
         first, count = int(ids[wrong.argmax()]), int(wrong.sum())
         others = f" ({count:,} such games)" if count > 1 else ""
         raise ValueError(f"{part} does not belong to this run: game {first}: {why}{others}")
-
-
-KEPT = "evaluated"
-"""Folder of kept answers of evaluations, below that of the runs."""
-
-
-@dataclass(frozen=True)
-class Verified:
-    """A file of a project: what it is, in words, and its state; the state of a damaged one says where and why."""
-
-    file: str
-    what: str
-    state: str
-    is_damaged: bool = False
-
-
-def verify(home: Path = HOME) -> list[Verified]:
-    """Verify all runs and other records below a folder.
-
-    Raises:
-        ValueError: there is no such folder.
-    """
-    if not home.is_dir():
-        raise ValueError(f"{home}: no such directory")
-    runs = sorted(facts.parent for facts in home.rglob(FACTS))
-    return [verified for run in runs for verified in _run(run)] + [
-        _verified(path, what, state)
-        for pattern, what, state in _OTHERS
-        for path in sorted(home.rglob(pattern))
-        if path.parent.name not in (ENGINES, log.GAMES) and not (what == "journal" and {LOG, KEPT} & {*path.parts})
-    ]
-
-
-def _run(run: Path) -> Iterator[Verified]:
-    facts = _verified(run / FACTS, "facts of a run", _facts)
-    yield facts
-    if (run / CONFIG).exists() and not facts.is_damaged:
-        yield _verified(run / CONFIG, "configuration", _configuration)
-    if (run / END).exists():
-        yield _verified(run / END, "end of a run", _end)
-    parts = [_verified(part, "games", _part) for part in log.live_files(log.games_folder(run))]
-    damaged = [part for part in parts if part.is_damaged]
-    yield from damaged
-    if parts and not damaged and not facts.is_damaged:
-        yield _verified(log.games_folder(run), "games", _games)
-
-
-def _verified(path: Path, what: str, state_of: Callable[[Path], str | None]) -> Verified:
-    """Verify a file by a function that says what is remarkable about it, if anything, and raises if it is damaged."""
-    try:
-        return Verified(str(path), what, state_of(path) or "whole")
-    except (ValueError, OSError) as error:
-        why = str(error).partition("\n")[0].removeprefix(str(path)).lstrip(":, ").removeprefix("is damaged or ")
-        return Verified(str(path), what, f"damaged: {why}", True)
-
-
-def _object(path: Path) -> str:
-    read_json(path)
-    return "whole" if f'"{SEALED}": true' in path.read_text(encoding="utf-8") else _unsealed("file")
-
-
-def _configuration(path: Path) -> str:
-    info = load_run(path.parent)
-    written_config(info)
-    return "whole" if info.configuration else _unsealed("file")
-
-
-def _facts(path: Path) -> str:
-    load_run(path.parent)
-    return _object(path)
-
-
-def _end(path: Path) -> str:
-    if missing := missing_sentence(path.parent):
-        raise ValueError(missing)
-    return _object(path)
-
-
-def _part(path: Path) -> None:
-    log.read_part(path)
-
-
-def _games(path: Path) -> None:
-    info, played = load_run(path.parent), log.count_games(path.parent)
-    check_facts(info)
-    if played > info.games:
-        raise ValueError(f"{played:,} games, but {info.games:,} were planned")
-
-
-def _champion(path: Path) -> str:
-    if changed := changed_input(read_json(path).get("inputs", {}), path.parent):
-        raise ValueError(f"{changed} is not as it was when this won")
-    return _object(path)
-
-
-def _table(path: Path) -> None:
-    read_parquet(path, pa.schema([]))
-
-
-def _source(path: Path) -> None:
-    if code_of(path.read_text(encoding="utf-8")) != path.stem:
-        raise ValueError("it is not the text that was tried")
-
-
-def _tries(path: Path) -> str:
-    read_tries(path.parent)
-    return _lines(path)
-
-
-def _lines(path: Path) -> str:
-    lines = inspect_lines(path)
-    if lines.damaged:
-        raise ValueError(f"line{'s' * (len(lines.damaged) > 1)} {', '.join(map(str, lines.damaged))}")
-    torn = "; the last line was cut off and is not read" * lines.is_torn
-    return f"{_unsealed(f'{lines.unsealed:,} lines') if lines.unsealed else 'whole'}{torn}"
-
-
-def _unsealed(what: str) -> str:
-    return f"readable; {what} of an older version without checksum"
-
-
-_OTHERS = (
-    (LOG, "log of tries", _tries),
-    (f"{SOURCES}/*.py", "source of a try", _source),
-    (f"{KEPT}/*.jsonl", "evaluations of a candidate", _lines),
-    ("champion.json", "champion of evaluations", _champion),
-    ("*.jsonl", "journal", _lines),
-    ("league.json", "class of a league", _object),
-    ("*.parquet", "table", _table),
-)
-"""Files besides runs, with what they are and who reads them."""

@@ -24,10 +24,6 @@ import numpy as np
 import scipy
 from pydantic import TypeAdapter
 
-from knights_isolation.isolation.files.atomic_write import make_folder, write_text
-from knights_isolation.isolation.loading.load_user_code import expand_path
-
-from ..roster import complete, make_agent, named, parse_spec, settings_text
 from .checked_lines import append_lines, read_lines
 from .run_directory import HOME
 
@@ -165,27 +161,6 @@ def known_tries(home: Path = HOME) -> Sequence[Try]:
 @lru_cache(maxsize=2)
 def _tries_of(home: Path, changed: int, size: int) -> Sequence[Try]:
     return tuple(read_tries(home))
-
-
-def named_settings(spec: str) -> tuple[str, str]:
-    """Return the name and the settings of the agent that a spec names."""
-    parsed = complete(named(parse_spec(spec)), None)
-    agent = make_agent(parsed)
-    return agent.name, settings_text(parsed, agent)
-
-
-def keep_source(spec: str, home: Path = HOME) -> str:
-    """Keep the text of the file that a spec names, and return its hash; "" for agents without a file."""
-    parsed = parse_spec(spec)
-    if not parsed.is_file or not is_kept():
-        return ""
-    text = expand_path(parsed.path).read_text(encoding="utf-8", errors="replace")
-    source = code_of(text)
-    kept = source_path(source, home)
-    if not kept.exists():
-        make_folder(kept.parent)
-        write_text(kept, text)
-    return source
 
 
 def source_path(source: str, home: Path = HOME) -> Path:

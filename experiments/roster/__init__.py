@@ -29,6 +29,7 @@ from .spec_parser import expand as expand
 from .spec_parser import make_agent as make_agent
 from .spec_parser import make_agents as make_agents
 from .spec_parser import named as named
+from .spec_parser import named_settings as named_settings
 from .spec_parser import parse_agent as parse_agent
 from .spec_parser import parse_spec as parse_spec
 from .spec_parser import settings_text as settings_text

@@ -148,6 +148,13 @@ def settings_text(spec: Spec, agent: Agent) -> str:
     return json.dumps({**agent.settings(), **file}, sort_keys=True)
 
 
+def named_settings(spec: str) -> tuple[str, str]:
+    """Return the name and the settings of the agent that a spec names."""
+    parsed = complete(named(parse_spec(spec)), None)
+    agent = make_agent(parsed)
+    return agent.name, settings_text(parsed, agent)
+
+
 def _find_options(text: str, start: int) -> int:
     """Return the position of the `@` before the options; an `@` inside the path of a file is part of the path."""
     files = [match.start() for match in _FILE_END.finditer(text, start)]

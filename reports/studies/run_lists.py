@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.experiments.record.log_validation import verify as verify_files
 from knights_isolation.experiments.record.run_directory import HOME, RunSummary, list_runs
 from knights_isolation.experiments.record.tries import Try, read_tries, source_diff
 from knights_isolation.experiments.statistics.account import adjusted_p_values
+from knights_isolation.experiments.verification import verify as verify_files
 
 from ..answers import Result, drawn
 from ..text.cell_values import CopiedName, Estimate, Points, PValue, Ratio

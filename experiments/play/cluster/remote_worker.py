@@ -33,7 +33,7 @@ from knights_isolation.isolation.usercode.user_exceptions import format_exceptio
 
 from ...plan.schedule import Ids, record_points
 from ...record import log
-from ...record.finished_games import FinishedGames, GameEndings, LogPart, joined
+from ..finished_games import FinishedGames, GameEndings, LogPart, games_table, joined
 from ..pools.game_worker import Task
 from ..pools.interrupts import Interrupted
 from ..pools.loky_pool import LokyPool
@@ -353,7 +353,7 @@ def _play_batch(session: _Session, ids: Ids) -> Callable[[], PlayedPart] | Cance
 
 
 def _encoded(task: Task, played: FinishedGames, *facts: Any) -> PlayedPart:
-    games, data = played.games, log.encode_part(log.games_table(task.schedule, task.settings, played))
+    games, data = played.games, log.encode_part(games_table(task.schedule, task.settings, played))
     return PlayedPart(LogPart(played.ids, GameEndings(games.winner, games.reason, games.detail), data), *facts)
 
 

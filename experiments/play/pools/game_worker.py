@@ -24,8 +24,8 @@ from knights_isolation.isolation.processes.subprocess_player import patience
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
 
 from ...plan.schedule import Ids, Schedule
-from ...record.finished_games import FinishedGames, LogPart
 from ...roster import make_agent, parse_spec, settings_text, with_program
+from ..finished_games import FinishedGames, LogPart
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.engines.protocol import Program

@@ -20,7 +20,7 @@ import numpy as np
 from knights_isolation.isolation.rules.outcome import PROCESS_DIED, Reason
 
 from ...plan.schedule import Ids
-from ...record.finished_games import FinishedGames, LogPart, forfeited_game, joined
+from ..finished_games import FinishedGames, LogPart, forfeited_game, joined
 from .game_worker import GameWorker, Suspect
 from .interrupts import Interrupted
 from .pool import TICK, Answered, BatchFeed, Died, Event, Failed, Finished, Pool
