@@ -32,9 +32,10 @@ from knights_isolation.reports import write_report
 from knights_isolation.reports.charts.line_plots import limits_chart
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import save
-from knights_isolation.reports.tables.summary import cost_cell
+from knights_isolation.reports.tables.published import claim_words, repetition_words
+from knights_isolation.reports.tables.run_notes import cost_cell
 from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, pluralise
-from knights_isolation.reports.text.wording import claim_words, control_sentence, repetition_words
+from knights_isolation.reports.text.verdict_details import control_sentence
 from knights_isolation.reports.watch.run_progress import display
 
 HERE = Path(__file__).parent

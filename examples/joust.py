@@ -20,8 +20,8 @@ from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from knights_isolation.experiments import RunResults, label_run, opening_winners, read_games, split_by_theory
-from knights_isolation.experiments.exact.accuracy import TheorySplit
 from knights_isolation.experiments.exact.labels import labelled_games
+from knights_isolation.experiments.exact.opening_winners import TheorySplit
 from knights_isolation.experiments.record.log import read_table
 from knights_isolation.experiments.statistics.game_pairs import standings
 from knights_isolation.isolation.engines.protocol import Program, variants_text

@@ -1,10 +1,10 @@
 from knights_isolation.experiments.exact.accuracy import accuracies as accuracies
-from knights_isolation.experiments.exact.accuracy import opening_winners as opening_winners
 from knights_isolation.experiments.exact.accuracy import run_decisions as run_decisions
-from knights_isolation.experiments.exact.accuracy import split_by_theory as split_by_theory
 from knights_isolation.experiments.exact.board_solving import solve_all as solve_all
 from knights_isolation.experiments.exact.labels import label_run as label_run
 from knights_isolation.experiments.exact.labels import read_labels as read_labels
+from knights_isolation.experiments.exact.opening_winners import opening_winners as opening_winners
+from knights_isolation.experiments.exact.opening_winners import split_by_theory as split_by_theory
 from knights_isolation.experiments.plan.config import Config as Config
 from knights_isolation.experiments.plan.config import load_config as load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan as make_plan
@@ -16,10 +16,10 @@ from knights_isolation.experiments.roster import spec_of as spec_of
 from knights_isolation.experiments.statistics.agent_results import measure_effort as measure_effort
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts as Verdicts
 from knights_isolation.experiments.statistics.contender_verdicts import judge as judge
-from knights_isolation.experiments.statistics.contender_verdicts import rate as rate
-from knights_isolation.experiments.statistics.contender_verdicts import ratings_frame as ratings_frame
-from knights_isolation.experiments.statistics.contender_verdicts import standings_frame as standings_frame
-from knights_isolation.experiments.statistics.contender_verdicts import verdict_frame as verdict_frame
+from knights_isolation.experiments.statistics.frames import ratings_frame as ratings_frame
+from knights_isolation.experiments.statistics.frames import standings_frame as standings_frame
+from knights_isolation.experiments.statistics.frames import verdict_frame as verdict_frame
+from knights_isolation.experiments.statistics.ratings import rate as rate
 from knights_isolation.experiments.statistics.run_results import RunResults as RunResults
 from knights_isolation.experiments.statistics.run_results import load_findings as load_findings
 from knights_isolation.experiments.statistics.sequential_tests import run_tests as run_tests

@@ -21,7 +21,6 @@ from .statistics.contender_verdicts import judge
 from .statistics.paired_differences import HeadToHead
 from .statistics.proportions import ALPHA, Interval
 from .statistics.run_results import RunResults, load_findings
-from .statistics.sequential_tests import own_tests
 
 if TYPE_CHECKING:
     from .evaluation.evaluation import Evaluation, EvaluationTask
@@ -123,7 +122,7 @@ def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> N
             Try(
                 command, name, findings.baseline, spec, code_of(settings), keep_source(spec),
                 _openings(findings) + ", head to head" * is_duel, result.openings, _points(*points),
-                None if own_tests(findings) else result.p_value, costs[name].times if name in costs else None,
+                None if findings.sprt else result.p_value, costs[name].times if name in costs else None,
                 **look_of(claim, findings, result),
             )
         )  # fmt: skip

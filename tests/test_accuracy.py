@@ -20,14 +20,7 @@ from played_games import random_record, write_run
 from cli import main
 from knights_isolation import heuristics
 from knights_isolation.experiments.exact import accuracy_games
-from knights_isolation.experiments.exact.accuracy import (
-    accuracies,
-    is_eligible,
-    knows_winners,
-    opening_winners,
-    run_decisions,
-    split_by_theory,
-)
+from knights_isolation.experiments.exact.accuracy import accuracies, is_eligible, run_decisions
 from knights_isolation.experiments.exact.accuracy_games import (
     FIELD,
     OPENING_PLIES,
@@ -36,6 +29,7 @@ from knights_isolation.experiments.exact.accuracy_games import (
     shortages,
 )
 from knights_isolation.experiments.exact.labels import label_run, read_labels
+from knights_isolation.experiments.exact.opening_winners import knows_winners, opening_winners, split_by_theory
 from knights_isolation.experiments.exchange.game_files import append_game
 from knights_isolation.experiments.plan.openings import random_openings
 from knights_isolation.experiments.record.log import read_games
@@ -46,8 +40,8 @@ from knights_isolation.isolation import Board, solve
 from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import to_svg
+from knights_isolation.reports.tables.accuracy import accuracy_sections, theory_section
 from knights_isolation.reports.tables.compare import compare_sections
-from knights_isolation.reports.tables.summary import accuracy_sections, theory_section
 from knights_isolation.reports.text.rendering import flat_rows, render_sections
 
 

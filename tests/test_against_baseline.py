@@ -9,9 +9,11 @@ from invented_runs import Invented, gauntlet
 from knights_isolation.experiments.analysis.analyse_file import Analysis, TrialConditions
 from knights_isolation.experiments.analysis.file_contents import FileContents
 from knights_isolation.experiments.analysis.quick_trial import Trial
-from knights_isolation.experiments.statistics.contender_verdicts import judge, rate, standings_frame, verdict_frame
+from knights_isolation.experiments.statistics.contender_verdicts import judge
+from knights_isolation.experiments.statistics.frames import standings_frame, verdict_frame
 from knights_isolation.experiments.statistics.paired_differences import compare_each
 from knights_isolation.experiments.statistics.planning import plan_contenders
+from knights_isolation.experiments.statistics.ratings import rate
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
 from knights_isolation.reports.analysis.analysis_page import opponents_table
 from knights_isolation.reports.charts.grids import leads

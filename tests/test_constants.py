@@ -22,9 +22,9 @@ from knights_isolation.experiments.statistics.proportions import elo_from_score,
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.step_down import holm
 from knights_isolation.isolation.games.batch_moves import first_failure
-from knights_isolation.reports.text import wording
+from knights_isolation.reports.text import verdict_details, wording
 from knights_isolation.reports.text.cell_values import Chance, Resampled, pluralise
-from knights_isolation.reports.text.wording import verdict_of
+from knights_isolation.reports.text.verdict_details import verdict_of
 
 
 @pytest.mark.parametrize("openings", [2, 3, 5, 20, 180])
@@ -117,10 +117,12 @@ def test_openings_played_and_missing_together_are_compared_with_those_on_the_boa
     population: int, is_enough: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        wording.planning, "detectable_effect", lambda first, worth: SimpleNamespace(difference=0.1, still_needed=50)
+        verdict_details.planning,
+        "detectable_effect",
+        lambda first, worth: SimpleNamespace(difference=0.1, still_needed=50),
     )
     claims = [SimpleNamespace(is_empty=False, is_census=False, openings=100)]
-    text = " ".join(wording.reach_sentences(claims, 0.02, population))  # type: ignore[arg-type]
+    text = " ".join(verdict_details.reach_sentences(claims, 0.02, population))  # type: ignore[arg-type]
     assert ("about 50 openings more than the 100 played" in text) == is_enough
     assert (f"more openings than the {population:,} of this kind on the board" in text) != is_enough
 

@@ -19,7 +19,7 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.openings import file_openings
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record.log import SCHEMA, read_games
-from knights_isolation.experiments.statistics.contender_verdicts import standings_frame
+from knights_isolation.experiments.statistics.frames import standings_frame
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.games.pgn import read_pgn, write_pgn

@@ -19,7 +19,7 @@ from invented_runs import Invented, gauntlet, random_wins
 import knights_isolation
 from knights_isolation import experiments, isolation, reports
 from knights_isolation.experiments.roster import AgentLike
-from knights_isolation.experiments.statistics import contender_verdicts
+from knights_isolation.experiments.statistics import frames
 
 ROOT = Path(__file__).parent.parent
 FRAMES = (ROOT / "docs" / "reference" / "frames.md").read_text(encoding="utf-8")
@@ -140,9 +140,9 @@ def test_a_folder_of_the_checkout_is_the_same_package_by_its_bare_name() -> None
 @pytest.mark.parametrize(
     ("function", "columns"),
     [
-        ("verdict_frame", contender_verdicts.VERDICTS),
-        ("standings_frame", contender_verdicts.STANDINGS),
-        ("ratings_frame", contender_verdicts.RATINGS),
+        ("verdict_frame", frames.VERDICTS),
+        ("standings_frame", frames.STANDINGS),
+        ("ratings_frame", frames.RATINGS),
     ],
 )
 def test_the_columns_of_frames_are_documented_in_their_order(function: str, columns: tuple[str, ...]) -> None:
@@ -210,9 +210,9 @@ def test_standings_and_ratings_are_numbers_the_best_first(findings) -> None:
 def test_frames_of_a_run_without_games_have_their_columns(tmp_path: Path) -> None:
     empty = experiments.load_findings([gauntlet(0, planned=10).write(tmp_path / "run")])
     for frame, columns in (
-        (experiments.verdict_frame(empty), contender_verdicts.VERDICTS),
-        (experiments.standings_frame(empty), contender_verdicts.STANDINGS),
-        (experiments.ratings_frame(empty), contender_verdicts.RATINGS),
+        (experiments.verdict_frame(empty), frames.VERDICTS),
+        (experiments.standings_frame(empty), frames.STANDINGS),
+        (experiments.ratings_frame(empty), frames.RATINGS),
     ):
         assert isinstance(frame, pd.DataFrame)
         assert list(frame.columns) == list(columns)

@@ -12,9 +12,11 @@ from cli import main
 from knights_isolation.experiments.record.run_directory import finish, missing_sentence
 from knights_isolation.experiments.roster import make_agent, parse_spec, settings_text
 from knights_isolation.experiments.statistics.agent_results import Effort, measure_effort
-from knights_isolation.experiments.statistics.contender_verdicts import judge, rate, verdict_frame
+from knights_isolation.experiments.statistics.contender_verdicts import judge
+from knights_isolation.experiments.statistics.frames import verdict_frame
 from knights_isolation.experiments.statistics.move_statistics import Distribution, over_moves
 from knights_isolation.experiments.statistics.planning import plan_contenders
+from knights_isolation.experiments.statistics.ratings import rate
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.sequential_tests import run_tests
 from knights_isolation.reports.charts.grids import differences, leads

@@ -12,18 +12,10 @@ from knights_isolation.experiments.published.published_tables import (
     bundled_csv,
     parse_csv,
 )
-from knights_isolation.reports.text.wording import (
-    claim_words,
-    control_cell,
-    control_sentence,
-    decision_sentence,
-    decision_words,
-    excluded_sentence,
-    p_words,
-    repetition_words,
-    two_digits,
-    verdict_words,
-)
+from knights_isolation.reports.tables.published import claim_words, repetition_words
+from knights_isolation.reports.text.decisions import decision_sentence, decision_words
+from knights_isolation.reports.text.verdict_details import control_cell, control_sentence, excluded_sentence, two_digits
+from knights_isolation.reports.text.wording import p_words, verdict_words
 
 
 def judged(**facts):

@@ -10,7 +10,8 @@ from invented_runs import gauntlet, random_wins
 from paired import pairs_in
 from scipy.stats import binomtest
 
-from knights_isolation.experiments.statistics.contender_verdicts import judge, verdict_frame
+from knights_isolation.experiments.statistics.contender_verdicts import judge
+from knights_isolation.experiments.statistics.frames import verdict_frame
 from knights_isolation.experiments.statistics.paired_differences import (
     Comparison,
     HeadToHead,

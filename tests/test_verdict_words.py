@@ -12,7 +12,8 @@ from knights_isolation.experiments.suite.screening import SuiteComparison
 from knights_isolation.reports.analysis.file_answers import describe_trial
 from knights_isolation.reports.studies.screening import verdict
 from knights_isolation.reports.text.cell_values import Elo, Estimate, Points, Range, Share
-from knights_isolation.reports.text.wording import short_verdict, verdict_sentence
+from knights_isolation.reports.text.verdict_details import verdict_sentence
+from knights_isolation.reports.text.wording import short_verdict
 
 
 def against(lead, adjusted, differs=9):

@@ -10,7 +10,7 @@ so do the games of one opening. A deterministic player makes the same first move
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,13 +21,11 @@ import pyarrow.compute as pc
 import scipy
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.exact.solved_tables import pair_is_won
-
 from ..record import log
 from ..record.agent_facts import read_facts
-from ..record.checked_parquet import to_arrow, to_numpy
-from ..statistics.proportions import Interval, rate_interval
-from .labels import PER_PLY, has_labels, labelled_games
+from ..statistics.proportions import Interval
+from .labels import PER_PLY, labelled_games
+from .opening_winners import share_taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,11 +144,13 @@ def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence
         decisions=int((value >= 0).sum()),
         unknown=int((value < 0).sum()),
         eligible=int(eligible.sum()),
-        kept=_share(np.bincount(game, eligible & (kept == 1)), np.bincount(game, eligible), cluster, 2, confidence),
+        kept=share_taken(
+            np.bincount(game, eligible & (kept == 1)), np.bincount(game, eligible), cluster, 2, confidence
+        ),
         chance=float(by_chance.mean()) if len(by_chance) else math.nan,
         mistakes=_mean_interval(np.bincount(game, kept == 0), cluster, confidence),
         won_games=int(had_win.sum()),
-        conversion=_share(won & had_win, had_win, cluster, 2, confidence),
+        conversion=share_taken(won & had_win, had_win, cluster, 2, confidence),
     )
 
 
@@ -189,15 +189,6 @@ def _search_of(settings: str) -> tuple[str, float]:
     return facts.heuristic, value if unit == "depth" else math.nan
 
 
-def _share(
-    successes: NDArray[Any], chances: NDArray[Any], cluster: NDArray[np.int64], each: int, confidence: float
-) -> Interval:
-    """Estimate the share of chances taken, from the counts of both per game; an opponent gives `each` in a cluster."""
-    taken, given = np.bincount(cluster, successes), np.bincount(cluster, chances)
-    had = given > 0
-    return rate_interval(taken[had], given[had], float(given[had].mean()) / each if had.any() else 1.0, confidence)
-
-
 def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:
     """Estimate the mean of a count per game, with Student's t interval over clusters of games, truncated at 0."""
     # Two games with count zero and two with count one are added for the interval, so that its width is not zero if all
@@ -213,122 +204,3 @@ def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence:
     squares = float(((totals - centre * games) ** 2).sum()) * games.size / (games.size - 1)
     half = float(scipy.special.stdtrit(games.size - 1, 0.5 + confidence / 2)) * math.sqrt(squares) / float(games.sum())
     return Interval(mean, max(0.0, min(mean, centre - half)), max(mean, centre + half), confidence)
-
-
-_OPENING = ("opening_id", "opening", "rows", "columns")
-
-
-@dataclass(frozen=True)
-class TheorySplit:
-    """Games of an agent by the theoretical result of their openings.
-
-    Attributes:
-        agent: its name.
-        won: games from openings that were won for it.
-        converted: share of those that it won.
-        lost: games from openings that were lost for it.
-        saved: share of those that it won nevertheless.
-        unknown: games from openings whose winner is not known.
-    """
-
-    agent: str
-    won: int
-    converted: Interval
-    lost: int
-    saved: Interval
-    unknown: int
-
-
-def opening_winners(run: str | Path) -> dict[int, int]:
-    """Return the theoretical winners of a run's openings, 1 or 2, by `opening_id`.
-
-    A winner is known for placement pairs in the shipped tables, and for openings with a labelled game.
-
-    Raises:
-        ValueError: there is no such run.
-    """
-    pairs = log.fold_batches(run, _OPENING, _openings, _pair_winners)
-    known = {number: winner for number, winner in pairs.items() if winner}
-    return known if len(known) == len(pairs) or not has_labels(run) else _labelled_winners(run) | known
-
-
-def knows_winners(run: str | Path) -> bool:
-    """Return whether `opening_winners` knows any winner; for most runs the first games suffice to find out.
-
-    Raises:
-        ValueError: there is no such run.
-    """
-
-    def any_pair(parts: Iterator[pa.Table]) -> bool:
-        return any(_pair_winner(game) for games in parts for game in games.to_pylist())
-
-    return log.fold_batches(run, _OPENING, _openings, any_pair) or (has_labels(run) and bool(_labelled_winners(run)))
-
-
-def split_by_theory(
-    games: pd.DataFrame, winners: Mapping[int, int], agents: Sequence[str] = (), confidence: float = 0.95
-) -> list[TheorySplit]:
-    """Split the games of these agents (default: all) by theoretical result; the best converter first.
-
-    Args:
-        games: one row per game with `agent_1`, `agent_2`, `winner`, `opening_id` and `orbit` (clusters of the
-            intervals).
-        winners: see `opening_winners`.
-    """
-    from pandas.api.types import union_categoricals
-
-    due = games["opening_id"].map(winners).fillna(0).to_numpy(np.int64)
-    won = games["winner"].to_numpy(np.int64)
-    orbit = np.unique(games["orbit"].to_numpy(), return_inverse=True)[1]
-    players = union_categoricals([games[side].astype("category").array for side in ("agent_1", "agent_2")])
-    first, second = players.codes.reshape(2, -1)
-    splits = []
-    for code in np.unique(players.codes):
-        agent = str(players.categories[code])
-        if agents and agent not in agents:
-            continue
-        side, mine = np.where(first == code, 1, 2), (first == code) | (second == code)
-        has_won = won == side
-        ours, theirs = mine & (due == side), mine & (due == 3 - side)
-        splits.append(
-            TheorySplit(
-                agent=agent,
-                won=int(ours.sum()),
-                converted=_share(has_won & ours, ours, orbit, 1, confidence),
-                lost=int(theirs.sum()),
-                saved=_share(has_won & theirs, theirs, orbit, 1, confidence),
-                unknown=int((mine & (due == 0)).sum()),
-            )
-        )
-    return sorted(splits, key=lambda split: -np.nan_to_num(split.converted.estimate))
-
-
-def _openings(games: pa.Table) -> pa.Table:
-    return games.take(to_arrow(np.unique(to_numpy(games["opening_id"]), return_index=True)[1]))
-
-
-def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
-    winners: dict[int, int | None] = {}
-    for games in parts:
-        new = games.filter(pa.array([number not in winners for number in games["opening_id"].to_pylist()], pa.bool_()))
-        winners |= {row["opening_id"]: _pair_winner(row) for row in new.to_pylist()}
-    return winners
-
-
-def _pair_winner(game: Mapping[str, Any]) -> int | None:
-    won = pair_is_won(game["rows"], game["columns"], *game["opening"]) if len(game["opening"]) == 2 else None
-    return None if won is None else 1 if won else 2
-
-
-def _labelled_winners(run: str | Path) -> dict[int, int]:
-    games, labels = labelled_games(run, log.read_table(run, ("game_id", "opening_id", "opening", "plies")))
-    values = pc.list_flatten(labels["value"]).to_numpy()
-    plies = pc.list_value_length(labels["value"]).to_numpy()
-    opening = pc.list_value_length(games["opening"]).to_numpy()
-    goes_on = opening < plies
-    at_opening = values[(np.cumsum(plies) - plies + opening)[goes_on]]
-    mover = 1 + opening[goes_on] % 2
-    winner = np.where(at_opening == 1, mover, 3 - mover)
-    known = at_opening >= 0
-    ids = games["opening_id"].to_numpy()[goes_on]
-    return dict(zip(ids[known].tolist(), winner[known].tolist(), strict=True))

@@ -18,8 +18,7 @@ from knights_isolation.isolation.rules.outcome import ON_THE_BOARD, Reason
 
 from ..exact.labels import UnsolvableRunError, has_labels, label_run, labelled_games
 from ..record import log, run_directory
-from ..statistics.contender_verdicts import rate
-from ..statistics.ratings import Ratings
+from ..statistics.ratings import Ratings, rate
 from ..statistics.run_results import RunResults, load_findings
 from .entries import Counting
 

@@ -17,15 +17,13 @@ from .agent_results import list_chunks
 from .argument_checks import Floats, Ints, check_between, positive
 from .contender_verdicts import judge, judge_all_pairs
 from .paired_differences import Comparison, HeadToHead
-from .proportions import ALPHA, PairCounts, score_from_elo
+from .proportions import ALPHA, WORTH, PairCounts, score_from_elo
 from .run_results import RunResults
 from .sprt import Sprt
 
 TYPICAL_VARIANCE = 0.125
 """Variance of a pair's score between equal players when half of the pairs are split, as independent games would be."""
 
-WORTH = 0.02
-"""Default for a difference worth detecting, in share of games won."""
 POWER = 0.8
 _MOST_OPENINGS = 2000
 """More openings than exist: a difference that needs them is too small to be detected."""

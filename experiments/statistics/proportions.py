@@ -28,6 +28,8 @@ from .argument_checks import Floats, Ints, check_between, check_integer
 
 ALPHA = 0.05
 """Significance level of tests, unless another is given; intervals hold with 1 − `ALPHA`."""
+WORTH = 0.02
+"""Default for a difference worth detecting, in share of games won."""
 
 
 @dataclass(frozen=True)

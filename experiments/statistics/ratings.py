@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,9 @@ import scipy
 from .argument_checks import Floats, check_integer
 from .game_pairs import PairTable
 from .proportions import ELO_PER_LOGIT, ConvergenceError, student_tail
+
+if TYPE_CHECKING:
+    from .run_results import RunResults
 
 DRAWS = 500
 
@@ -303,3 +307,17 @@ def _with_added(won: Floats, lost: Floats, met: npt.NDArray[np.int64], agents: i
         np.concatenate([lost, is_second * games, is_first * games]),
         np.concatenate([np.ones(len(won)), weights, weights]),
     )
+
+
+def rate(findings: RunResults, zero: str | None = None) -> Ratings:
+    """Fit ratings in Elo with the baseline, or `zero`, at zero; in a run without baseline the pool's mean is zero.
+
+    All games count, also those of contenders with the baseline itself: a rating is to explain each of them.
+
+    Raises:
+        ValueError: `zero` has no games.
+    """
+    pairs = findings.all_pairs
+    if zero is None and findings.baseline in pairs.agents:
+        zero = findings.baseline
+    return rate_agents(pairs, zero, pool=findings.pool_of(pairs.agents))

@@ -222,6 +222,16 @@ class RunResults:
         return next(iter(sizes))[0] or None if len(sizes) == 1 else None
 
     @property
+    def formats(self) -> frozenset[str]:
+        """Formats of the runs: gauntlet, head-to-head, round-robin, best-of."""
+        return frozenset(source.info.requested["format"] for source in self.sources)
+
+    @property
+    def sprt(self) -> Sequence[float]:
+        """The two hypotheses of the runs' own sequential test, and its error rate if one was given; empty without."""
+        return next(filter(None, (source.info.requested.get("sprt") for source in self.sources)), ())
+
+    @property
     def stopped_early(self) -> bool:
         """Return whether a stop rule ended a run before all planned games were played."""
         return any(
@@ -242,9 +252,8 @@ class RunResults:
 
         Planned games are missing that no stop rule has cancelled, or a run was finished with fewer openings before.
         """
-        is_contest = any(source.info.requested["format"] == "best-of" for source in self.sources)
         is_part = 0 < self.played + self.repeated < self.planned
-        return (is_part or self.is_extended) and not (is_contest or self.stopped_early)
+        return (is_part or self.is_extended) and not ("best-of" in self.formats or self.stopped_early)
 
     @property
     def is_extended(self) -> bool:
@@ -264,7 +273,7 @@ class RunResults:
     @property
     def judged_by(self) -> str:
         """The command that evaluates a run by its stop rule."""
-        return "results" if any(source.info.requested["format"] == "best-of" for source in self.sources) else "sprt"
+        return "results" if "best-of" in self.formats else "sprt"
 
     def pool_of(self, names: Sequence[str]) -> int | None:
         """Return the population if all these agents are deterministic; otherwise None."""

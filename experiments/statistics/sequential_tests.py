@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -99,7 +98,7 @@ def run_tests(
 
 def own_tests(findings: RunResults) -> list[SequentialTest]:
     """Return the tests by which a run was to stop; empty for runs without."""
-    if not _own_rule(findings) or findings.baseline is None:
+    if not findings.sprt or findings.baseline is None:
         return []
     error = error_of(findings)
     return run_tests(findings, *bounds_of(findings), error, error, model=model_of(findings))
@@ -108,11 +107,6 @@ def own_tests(findings: RunResults) -> list[SequentialTest]:
 def stopping_duels(findings: RunResults) -> list[SequentialTest]:
     """Return the tests head to head by which a run was to stop: their decisions are its result, whoever reports it."""
     return [test for test in own_tests(findings) if test.is_duel]
-
-
-def _own_rule(findings: RunResults) -> Sequence[float]:
-    """Return the two hypotheses of the runs' own test, and its error rate if it was given; empty without a test."""
-    return next(filter(None, (source.info.requested.get("sprt") for source in findings.sources)), ())
 
 
 def model_of(findings: RunResults) -> str:
@@ -145,15 +139,14 @@ def live_estimate(
 
 def bounds_of(findings: RunResults) -> tuple[float, float]:
     """Return the two hypotheses of the run's own test; the defaults are 0 and 20 Elo, or 0 and 3 points."""
-    if rule := _own_rule(findings):
+    if rule := findings.sprt:
         return float(rule[0]), float(rule[1])
-    return (0.0, 3.0) if _formats(findings) == {"gauntlet"} else (0.0, 20.0)
+    return (0.0, 3.0) if findings.formats == {"gauntlet"} else (0.0, 20.0)
 
 
 def error_of(findings: RunResults) -> float:
     """Return the error rate of the run's own test, on both sides."""
-    rule = _own_rule(findings)
-    return float(rule[2]) if len(rule) > 2 else USUAL_ERROR
+    return float(findings.sprt[2]) if len(findings.sprt) > 2 else USUAL_ERROR
 
 
 def live_rate(findings: RunResults, name: str) -> ConfidenceSequence:
@@ -186,24 +179,20 @@ def _test(
     live = live_estimate(findings, name, baseline, is_duel, confidence)
     played_out = findings.played + findings.repeated == findings.planned
     census = live.pool is not None and live.pool == path.outcomes.size
-    return SequentialTest(name, baseline, is_duel, low, high, path, live, played_out, census, bool(_own_rule(findings)))
+    return SequentialTest(name, baseline, is_duel, low, high, path, live, played_out, census, bool(findings.sprt))
 
 
 def _is_duel(findings: RunResults, own: AgentPairs, base: AgentPairs, baseline: int) -> bool:
     """Return whether the test uses pairs with the baseline: never in a gauntlet with common opponents."""
     has_met = bool((own.opponent == baseline).any())
-    if _formats(findings) == {"gauntlet"}:
+    if findings.formats == {"gauntlet"}:
         return has_met and not np.isin(own.opponent, base.opponent).any()
-    return has_met or _formats(findings) == {"head-to-head"}
+    return has_met or findings.formats == {"head-to-head"}
 
 
 def _control(findings: RunResults) -> AgentPairs | None:
     controls = [_record(findings.pairs, control) for control in findings.pooled_controls]
     return controls[0] if len(controls) == 1 else None
-
-
-def _formats(findings: RunResults) -> set[str]:
-    return {source.info.requested["format"] for source in findings.sources}
 
 
 def _record(pairs: PairTable, name: str) -> AgentPairs:

@@ -20,9 +20,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import permutations
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..editions.classic_board import Board
 from ..files.received import read_shipped
 from ..rules.geometry import (
     KNIGHT_STEPS,
@@ -35,6 +34,9 @@ from ..rules.geometry import (
     move_of,
     symmetries,
 )
+
+if TYPE_CHECKING:
+    from ..editions.classic_board import Board
 
 FILE = Path(__file__).parents[1] / "data" / "solved.json"
 EARLY_FILE = Path(__file__).parents[1] / "data" / "early_7x7.xz"

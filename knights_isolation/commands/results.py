@@ -151,7 +151,7 @@ def published(
     """
     from knights_isolation.experiments.published.published_claims import analyse_file
     from knights_isolation.reports.charts.study_charts import published_chart
-    from knights_isolation.reports.tables.run_comparisons import published_sections
+    from knights_isolation.reports.tables.published import published_sections
 
     analysis = analyse_file(Path(file) if file else None, baseline)
     return Result(analysis, published_sections(analysis), partial(drawn, published_chart(analysis)))

@@ -40,7 +40,8 @@ from ..studies.screening import picture
 from ..tables.compare import p_value_of
 from ..text.cell_values import Points, Range, Ratio, Share, estimate_of, pluralise
 from ..text.rendering import Section, is_terminal, render_sections, terminal_width, wrapped
-from ..text.wording import duel_words, evidence_sentences, two_digits
+from ..text.verdict_details import two_digits
+from ..text.wording import duel_words, evidence_sentences
 from ..watch.run_progress import play_kept_run
 from .file_answers import skipped_sentence, suspicions
 

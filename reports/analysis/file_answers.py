@@ -23,8 +23,9 @@ from knights_isolation.isolation.usercode.output_capture import captured, tell
 
 from ..answers import Result
 from ..studies.screening import verdict
-from ..tables.summary import cost_words, times_cell
+from ..tables.run_notes import cost_words, times_cell
 from ..text.cell_values import Points, Ratio, Share, estimate_of, pluralise
+from ..text.decisions import decision_cell, stopped_cell
 from ..text.rendering import (
     Section,
     flat_rows,
@@ -35,7 +36,7 @@ from ..text.rendering import (
     worded_rows,
     wrapped,
 )
-from ..text.wording import decision_cell, stopped_cell, verdict_clause, verdict_of
+from ..text.verdict_details import verdict_clause, verdict_of
 from ..watch.run_progress import play_kept_run
 
 _INDENT = "  "

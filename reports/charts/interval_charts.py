@@ -20,7 +20,7 @@ from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.sequential_tests import live_rate, run_tests
 
 from ..text.cell_values import Elo, Points, Share, pluralise
-from ..text.wording import finding_title
+from ..text.verdict_details import finding_title
 from .chart import Axis, Card, Panel, Picture, Plot, Row, RowChart, Series, fit_axis, role_of, row_chart, signed
 from .grids import leads
 

@@ -23,7 +23,8 @@ from knights_isolation.experiments.exact.labels import has_labels
 from knights_isolation.experiments.league.entries import LeagueEntries, read_book
 from knights_isolation.experiments.league.league_results import read_results
 from knights_isolation.experiments.positions import move_values
-from knights_isolation.experiments.statistics.contender_verdicts import judge, rate
+from knights_isolation.experiments.statistics.contender_verdicts import judge
+from knights_isolation.experiments.statistics.ratings import rate
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
 from knights_isolation.experiments.suite import Suite, read_suite
 from knights_isolation.isolation import Limit, solve

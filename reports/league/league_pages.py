@@ -40,7 +40,7 @@ from ..pages.templates import data_url, page_with_script
 from ..replay import Replay, bundle, describe_end, embedded
 from ..studies.planning import dry_run as planned
 from ..tables.ratings import highest, rating_notes, rating_rows
-from ..tables.summary import of_runs
+from ..tables.run_notes import of_runs
 from ..text.cell_values import Elo, Estimate, Share, pluralise
 from ..text.rendering import Section, render_sections, terminal_width, wrapped
 from ..text.wording import caveats, forfeit_notes, state_words

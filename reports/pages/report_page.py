@@ -15,7 +15,7 @@ from knights_isolation.experiments.exact.accuracy import accuracies, run_decisio
 from knights_isolation.experiments.exact.labels import has_labels
 from knights_isolation.experiments.record.run_directory import CONFIG
 from knights_isolation.experiments.statistics.agent_results import relative_costs
-from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, rate
+from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge
 from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.first_placements import (
     FEWEST,
@@ -26,7 +26,7 @@ from knights_isolation.experiments.statistics.first_placements import (
 )
 from knights_isolation.experiments.statistics.game_pairs import splits
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
-from knights_isolation.experiments.statistics.ratings import Ratings
+from knights_isolation.experiments.statistics.ratings import Ratings, rate
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.sequential_tests import stopping_duels
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
@@ -37,14 +37,16 @@ from knights_isolation.isolation.suggestions import command
 from ..charts import grids, interval_charts, line_plots
 from ..charts.chart import Plot
 from ..charts.interval_charts import nearest_to_decision, running
+from ..tables.accuracy import accuracy_sections, theory_section
 from ..tables.compare import verdict_sections
 from ..tables.ratings import highest, rating_rows, rating_sections
+from ..tables.run_notes import equal_cost_sentences
 from ..tables.sequential import contest_sentence
-from ..tables.summary import accuracy_sections, equal_cost_sentences, summary_sections, theory_section
-from ..text import wording
+from ..tables.summary import summary_sections
+from ..text import decisions, verdict_details, wording
 from ..text.cell_values import Points, Ratio, Share, estimate_of, pluralise
 from ..text.rendering import Section
-from ..text.wording import opponents_title
+from ..text.verdict_details import opponents_title
 from .next_steps import links_to_games, next_steps
 from .templates import data_url, page_with_script
 
@@ -216,7 +218,7 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     if contest := read_contest(findings):
         return [contest_sentence(contest)]
     if tests := stopping_duels(findings):
-        return wording.stopped_sentences(tests)
+        return decisions.stopped_sentences(tests)
     if verdicts is None:
         return [_highest_rated(findings)]
     judged: list[Comparison | HeadToHead] = [
@@ -246,8 +248,8 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     elif undecided:
         sentences.append(f"No significant difference from {verdicts.baseline}{same} yet: {', '.join(undecided)}.")
     sentences += wording.pooling_sentences([claim for claim in judged if claim.verdict not in words])
-    sentences += [*wording.alike_sentences(findings, verdicts.claims), *_direct_sentences(verdicts)]
-    return [*sentences, *map(wording.control_sentence, verdicts.checks), *_exact(verdicts)]
+    sentences += [*verdict_details.alike_sentences(findings, verdicts.claims), *_direct_sentences(verdicts)]
+    return [*sentences, *map(verdict_details.control_sentence, verdicts.checks), *_exact(verdicts)]
 
 
 def _highest_rated(findings: RunResults) -> str:

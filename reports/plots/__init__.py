@@ -126,11 +126,13 @@ def _draw(chart: Chart | Card | None, kind: str) -> Figure:
 
 
 def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card | None:
-    from knights_isolation.experiments.statistics.contender_verdicts import judge, rate
+    from knights_isolation.experiments.statistics.contender_verdicts import judge
     from knights_isolation.experiments.statistics.first_placements import commonest_size, leads_by_opening, placements
+    from knights_isolation.experiments.statistics.ratings import rate
 
     from ..charts import grids, interval_charts, line_plots
-    from ..text.wording import opponents_title, state_words
+    from ..text.verdict_details import opponents_title
+    from ..text.wording import state_words
 
     def heatmap() -> Chart | None:
         verdicts = judge(findings) if findings.baseline is not None else None

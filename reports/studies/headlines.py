@@ -9,33 +9,32 @@ from typing import Any
 
 from knights_isolation.experiments.noting import note_look
 from knights_isolation.experiments.statistics.agent_results import relative_costs
-from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
-from knights_isolation.experiments.statistics.elimination import read_contest
+from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, judge_all_pairs
 from knights_isolation.experiments.statistics.game_pairs import Standing
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
-from knights_isolation.experiments.statistics.planning import WORTH
+from knights_isolation.experiments.statistics.proportions import WORTH
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.statistics.sequential_tests import SequentialTest, stopping_duels
 
 from ..answers import Deferred, Result
 from ..plots import draw_kind
-from ..tables.compare import (
+from ..tables.run_notes import (
     clearest_first,
-    compare_sections,
+    cost_cell,
+    cost_sentence,
     direct_note,
     head_to_head_cell,
     in_rank_order,
+    interval_note,
+    of_runs,
     price_sentence,
+    run_notes,
 )
-from ..tables.ratings import TABLES as RATING_TABLES
-from ..tables.ratings import highest, rating_rows, rating_sections
-from ..tables.sequential import contest_rows, contest_sentence, dearer_sentences, identical_sentences, test_row
-from ..tables.summary import TABLES as SUMMARY_TABLES
-from ..tables.summary import cost_cell, cost_sentence, interval_note, of_runs, run_notes, standings_section, summarize
 from ..text import wording
 from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section, terminal_height
 
+SUMMARY_TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
+RATING_TABLES = ("ratings", "superiority")
 _AROUND = 9  # number of terminal lines for the sentences around a table
 _FEWEST = 5  # number of agents shown even on the smallest terminal
 _KEPT = ("better", "worse", "control", "control differs")  # verdicts that are always shown, however small the terminal
@@ -56,25 +55,28 @@ def compare_headline(findings: RunResults, worth: float = WORTH) -> Result[RunRe
     For a best-of: the remaining contenders, and how far the others are behind the leader. For matches that a sequential
     test stops: its decisions.
     """
-    from knights_isolation.experiments.exact.accuracy import knows_winners  # loads pyarrow.compute
+    from knights_isolation.experiments.exact.opening_winners import knows_winners
 
     section, tables = _comparison(findings, worth)
     # the table of results by theory exists only if some openings' winners are known
     theory = ["theory"] * any(knows_winners(source.info.path) for source in findings.sources)
     names = (*tables, *theory, *SUMMARY_TABLES)
-    return _answer(
-        section, findings, lambda: (*compare_sections(findings, worth), *summarize(findings)), "forest", names
-    )
+
+    def behind() -> Sequence[Section]:
+        from ..tables.compare import compare_sections
+        from ..tables.summary import summarize
+
+        return *compare_sections(findings, worth), *summarize(findings)
+
+    return _answer(section, findings, behind, "forest", names)
 
 
 def _comparison(findings: RunResults, worth: float) -> tuple[Section, list[str]]:
     """Return the first table, and the names of those about comparisons behind it."""
-    if contest := read_contest(findings):
-        notes = ["Deficit to the leader in percentage points, with intervals that are valid at any time."]
-        notes += [*dearer_sentences(findings, contest), *identical_sentences(findings, contest)]
-        return _first(findings, contest_sentence(contest), contest_rows(contest), notes, "contender"), ["best_of"]
-    if tests := stopping_duels(findings):
-        return _of_tests(findings, tests), ["head_to_head"]
+    if first := _of_best_of(findings):
+        return first, ["best_of"]
+    if first := _of_tests(findings):
+        return first, ["head_to_head"]
     if each := judge_all_pairs(findings):
         return _of_pairs(findings, each, worth), ["each_against_each"]
     verdicts, costs = judge(findings), relative_costs(findings)
@@ -109,6 +111,8 @@ def _comparison(findings: RunResults, worth: float) -> tuple[Section, list[str]]
 
 def summary_headline(findings: RunResults) -> Result[RunResults]:
     """Return the win rates: one line per agent."""
+    from ..tables.summary import standings_section, summarize
+
     standings = findings.standings
     columns = ("agent", "role", "win_rate", "at_any_time", "both_won", "split", "both_lost")
     rows = _columns(standings_section(findings).rows, columns)
@@ -126,6 +130,10 @@ def summary_headline(findings: RunResults) -> Result[RunResults]:
 
 def ratings_headline(findings: RunResults, zero: str | None = None) -> Result[RunResults]:
     """Return the ratings: one line per agent."""
+    from knights_isolation.experiments.statistics.ratings import rate
+
+    from ..tables.ratings import highest, rating_rows, rating_sections
+
     ratings = rate(findings, zero)
     rows = _columns(rating_rows(ratings), ("rank", "agent", "rating"))
     title, notes = "No complete pairs to rate yet.", []
@@ -171,24 +179,51 @@ def _of_pairs(findings: RunResults, duels: Sequence[HeadToHead], worth: float) -
     return _first(findings, title, rows, notes, "match")
 
 
-def _of_tests(findings: RunResults, tests: Sequence[SequentialTest]) -> Section:
+def _of_best_of(findings: RunResults) -> Section | None:
+    """Return the remaining contenders of a best-of; None for other runs."""
+    if "best-of" not in findings.formats:
+        return None
+    from knights_isolation.experiments.statistics.elimination import read_contest
+
+    from ..tables.sequential import contest_rows, contest_sentence, dearer_sentences, identical_sentences
+
+    contest = read_contest(findings)
+    if not contest:
+        return None
+    notes = ["Deficit to the leader in percentage points, with intervals that are valid at any time."]
+    notes += [*dearer_sentences(findings, contest), *identical_sentences(findings, contest)]
+    return _first(findings, contest_sentence(contest), contest_rows(contest), notes, "contender")
+
+
+def _of_tests(findings: RunResults) -> Section | None:
+    """Return the decisions of matches that a sequential test stops; None for other runs."""
+    if not findings.sprt:
+        return None
+    from knights_isolation.experiments.statistics.sequential_tests import stopping_duels
+
+    from ..tables.sequential import test_row
+    from ..text.decisions import stopped_sentences, unit_words
+
+    tests = stopping_duels(findings)
+    if not tests:
+        return None
     # other intervals would ignore the stopping rule
     rows = _columns(map(test_row, tests), ("contender", "pairs", "estimate", "decision"))
     sprt = tests[0].path.sprt
     low, high = (wording.signed(bound) for bound in (tests[0].low, tests[0].high))
     notes = [
-        f"SPRT of {low} against {high} {wording.unit_words(tests[0])}, α = {sprt.alpha:g}, β = {sprt.beta:g}. "
+        f"SPRT of {low} against {high} {unit_words(tests[0])}, α = {sprt.alpha:g}, β = {sprt.beta:g}. "
         "Estimates are median-unbiased after the stopping, with 95 % intervals."
     ]
     is_over = findings.stopped_early or findings.played + findings.repeated == findings.planned
-    title = "" if is_over else " ".join(wording.stopped_sentences(tests))
+    title = "" if is_over else " ".join(stopped_sentences(tests))
     return _first(findings, title, rows, notes, "contender")
 
 
 def _verdict(comparison: Comparison | HeadToHead, verdicts: Verdicts, worth: float) -> str:
     if comparison.contender not in verdicts.controls:
         return wording.short_verdict(comparison, worth)
-    return str(wording.control_cell(comparison).value) if isinstance(comparison, Comparison) else "control"
+    return "control differs" if isinstance(comparison, Comparison) and wording.is_odd(comparison) else "control"
 
 
 def _difference(comparison: Comparison | HeadToHead) -> dict[str, Any]:

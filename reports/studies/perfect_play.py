@@ -32,7 +32,7 @@ from ..charts.line_plots import accuracy_by_depth, accuracy_by_ply
 from ..charts.study_charts import refutations_chart, solution_map
 from ..pages.study_page import parts_of, study_page
 from ..plots.style import save
-from ..tables.summary import accuracy_sections
+from ..tables.accuracy import accuracy_sections
 from ..text.cell_values import Share, pluralise
 from ..text.rendering import Section
 from ..watch.run_progress import counting

@@ -29,7 +29,7 @@ from ..answers import Result, drawn
 from ..charts.study_charts import plan_chart
 from ..text.cell_values import Minutes, Points, join_names, pluralise
 from ..text.rendering import Section, render_sections
-from ..text.wording import two_digits
+from ..text.verdict_details import two_digits
 
 GAMES_A_SECOND = 500.0
 """Approximate speed of two cores in games at 10,000 nodes per move."""

@@ -177,7 +177,7 @@ def _test(spec: Spec, opponent: str, match: Match) -> tuple[Step, Spec]:
     from knights_isolation.experiments.statistics.sequential_tests import own_tests
 
     from ..charts.interval_charts import running
-    from ..text.wording import decision_sentence
+    from ..text.decisions import decision_sentence
 
     result = match(str(spec), opponent, limit=f"nodes={NODES}")
     (test,) = own_tests(result.value)

@@ -27,10 +27,10 @@ from knights_isolation.isolation.usercode.output_capture import tell
 from ..answers import Result, drawn
 from ..charts.study_charts import screening_chart
 from ..pages.templates import data_url, page_template
-from ..tables.summary import cost_cell, cost_sentence
+from ..tables.run_notes import cost_cell, cost_sentence
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section, terminal_width, wrapped
-from ..text.wording import Word, verdict_of, verdict_sentence
+from ..text.verdict_details import Word, verdict_of, verdict_sentence
 from ..watch.run_progress import counting
 
 _NOTES = (

@@ -28,7 +28,16 @@ from knights_isolation.experiments.noting import note_screening, note_selection
 from knights_isolation.experiments.plan.catalogue import heuristic_named
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.play.pools.pool import specs_at_equal_cost
-from knights_isolation.experiments.roster import AgentLike, named, parse_limit, parse_spec, reference_of, spec_of
+from knights_isolation.experiments.roster import (
+    AgentLike,
+    Spec,
+    make_agent,
+    named,
+    parse_limit,
+    parse_spec,
+    reference_of,
+    spec_of,
+)
 from knights_isolation.experiments.roster.function_files import is_function_file
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
@@ -36,7 +45,7 @@ from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.screening import Screening
 from knights_isolation.heuristics import canonical_name
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.parameters import range_text
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import captured, tell
@@ -44,7 +53,7 @@ from knights_isolation.isolation.usercode.output_capture import captured, tell
 from ..answers import Result, drawn
 from ..charts.line_plots import response_chart
 from ..charts.study_charts import features_chart, fit_chart, tuning_chart
-from ..tables.summary import equal_cost_sentences, scaled_sentence
+from ..tables.run_notes import equal_cost_sentences, times_words
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section
 from ..watch.run_progress import counting, play_kept_run
@@ -153,7 +162,7 @@ def _at_equal_cost(task: TuningTask) -> tuple[TuningTask, tuple[str, ...]]:
     if task.opponent is None:
         raise ValueError("equal cost needs an opponent: under other values the agent costs what it costs")
     (_, scaled), (_, cost) = specs_at_equal_cost([task.opponent, task.spec], task.size)
-    return replace(task, spec=scaled), (scaled_sentence(scaled, cost, task.opponent),)
+    return replace(task, spec=scaled), (_scaled_sentence(scaled, cost, task.opponent),)
 
 
 def _write(patch: Patch, target: str, found: Fitted | Tuned) -> None:
@@ -431,3 +440,9 @@ def significant_lead(judgement: Judgement) -> float:
 def short(value: float) -> str:
     """Format a number with few digits."""
     return "–" if math.isnan(value) else f"{value:.4g}"
+
+
+def _scaled_sentence(scaled: Spec, cost: Cost, opponent: Spec) -> str:
+    """Return the limit at which an agent takes the time of its opponent, and what its nodes cost."""
+    agent, other = (f"{make_agent(spec).name} {spec.limit}" for spec in (scaled, opponent))
+    return f"At equal cost by CPU time per node, measured now: {other}; {agent}{times_words(cost, False)}."

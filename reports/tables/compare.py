@@ -4,33 +4,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.contender_verdicts import (
     Verdicts,
-    equal_cost_verdicts,
     judge,
     judge_all_pairs,
 )
 from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead, OpponentEffect
-from knights_isolation.experiments.statistics.planning import WORTH
-from knights_isolation.experiments.statistics.proportions import Interval
+from knights_isolation.experiments.statistics.proportions import WORTH, Interval
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import advice
 
-from ..text import wording
-from ..text.cell_values import Elo, Estimate, Points, PValue, Ratio, Share, estimate_of, pluralise
+from ..text import verdict_details, wording
+from ..text.cell_values import Elo, Estimate, Points, PValue, Share, estimate_of, pluralise
 from ..text.rendering import Section
+from .accuracy import theory_section
+from .run_notes import (
+    clearest_first,
+    cost_cell,
+    cost_sentence,
+    direct_note,
+    head_to_head_cell,
+    in_rank_order,
+    of_runs,
+    price_sentence,
+    run_notes,
+)
 from .sequential import contest_section
-from .summary import cost_cell, cost_sentence, of_runs, pair_cells, run_notes, theory_section
-
-Result = TypeVar("Result", Comparison, HeadToHead, Comparison | HeadToHead)
-
-DEAR = 1.5
-"""Cost ratio to the baseline from which on it is mentioned beside a verdict."""
+from .summary import pair_cells
 
 
 def compare_sections(findings: RunResults, worth: float = WORTH) -> tuple[Section, ...]:
@@ -68,15 +73,15 @@ def _verdict_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[st
             "contender": comparison.contender,
             "difference": estimate_of(comparison.jointly, Points),
             "verdict": (
-                wording.control_cell(comparison)
+                verdict_details.control_cell(comparison)
                 if comparison.contender in verdicts.controls
-                else wording.verdict_cell(comparison, worth)
+                else verdict_details.verdict_cell(comparison, worth)
             ),
             **head_to_head_cell(verdicts, comparison.contender),
             "cost": cost_cell(costs, comparison.contender),
             "win_rate": rates[comparison.contender],
             "adjusted_p": p_value_of(comparison),
-            "better_against_all": wording.against_all_cell(comparison),
+            "better_against_all": verdict_details.against_all_cell(comparison),
             "heterogeneity_p": PValue(comparison.heterogeneity_p),
             "openings": comparison.openings,
         }
@@ -84,12 +89,6 @@ def _verdict_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[st
     )
     title = f"Compared with {verdicts.baseline}, which won {rates[verdicts.baseline].text}" if rates else "No games yet"
     return Section("verdicts", title, rows, _verdict_notes(findings, verdicts, costs, worth))
-
-
-def in_rank_order(findings: RunResults, results: Sequence[Result]) -> list[Result]:
-    """Return comparisons in the order of all tables."""
-    by_contender = {result.contender: result for result in results}
-    return [by_contender[name] for name in findings.in_order(by_contender)]
 
 
 def _effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
@@ -124,26 +123,6 @@ def _effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
     return Section("effects", "Difference from the baseline by opponent", tuple(rows), notes)
 
 
-def head_to_head_cell(verdicts: Verdicts, contender: str) -> dict[str, Estimate | None]:
-    """Return the column of games won from the baseline itself; empty if nobody that is compared has met it."""
-    if not verdicts.direct:
-        return {}
-    duel = verdicts.against_baseline(contender)
-    return {"head_to_head": estimate_of(duel.jointly) if duel and not duel.is_empty else None}
-
-
-def direct_note(verdicts: Verdicts) -> str:
-    """Explain the column of games won from the baseline itself, and its verdicts; empty without it."""
-    if not verdicts.direct:
-        return ""
-    together = "simultaneous " if len(verdicts.direct) > 1 else ""
-    return (
-        f"Head to head: share of games won against {verdicts.baseline} itself, on the same openings, with {together}"
-        f"95 % intervals of their own; it beats {verdicts.baseline} if the interval is above 50 %. These games are not "
-        "in the mean."
-    )
-
-
 def _duel_sections(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float) -> list[Section]:
     """Return the table of games with the baseline itself: of all contenders, or apart from a gauntlet's comparisons."""
     duels = verdicts.duels or verdicts.direct
@@ -160,7 +139,7 @@ def _duel_sections(findings: RunResults, verdicts: Verdicts, costs: Mapping[str,
     )
     claims = [duel for duel in duels if duel.contender not in verdicts.controls]
     notes = [*run_notes(findings), f"{_population_words(findings, duels)} A pair is one opening, both sides."]
-    notes += [*_basis(claims), *wording.reach_sentences(claims, worth, findings.population)]
+    notes += [*_basis(claims), *verdict_details.reach_sentences(claims, worth, findings.population)]
     notes.append(cost_sentence(costs, [duel.contender for duel in duels]))
     notes += [
         f"All {duel.pairs.n:,} openings of this kind were played: the share of {duel.contender} is exact."
@@ -182,9 +161,9 @@ def _each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: floa
         f"No baseline: every pair of agents is compared by the games between them, adjusted for "
         f"{pluralise(len(duels), 'match')}. {_population_words(findings, duels)} Use "
         f"{advice('--baseline AGENT', 'baseline=AGENT')} to compare the others with one agent, over common opponents.",
-        wording.interval_sentence(duels),
-        wording.excluded_sentence(duels),
-        *wording.reach_sentences(duels, worth, findings.population),
+        verdict_details.interval_sentence(duels),
+        verdict_details.excluded_sentence(duels),
+        *verdict_details.reach_sentences(duels, worth, findings.population),
     )
     return Section("each_against_each", "Every pair of agents", rows, tuple(filter(None, notes)))
 
@@ -193,23 +172,17 @@ def _duel_cells(duel: HeadToHead, worth: float) -> dict[str, Any]:
     return {
         "win_rate": estimate_of(duel.jointly),
         "elo": Estimate(*map(Elo, duel.jointly.elo)),
-        "verdict": wording.verdict_cell(duel, worth),
+        "verdict": verdict_details.verdict_cell(duel, worth),
         "adjusted_p": p_value_of(duel),
     }
 
 
 def _basis(claims: Sequence[Comparison | HeadToHead]) -> list[str]:
-    return [wording.interval_sentence(claims), *wording.evidence_sentences(claims), wording.excluded_sentence(claims)]
-
-
-def clearest_first(duels: Sequence[HeadToHead]) -> list[HeadToHead]:
-    """Sort by adjusted p-value, of an unfinished run by verdict, then by share of games won."""
-
-    def key(duel: HeadToHead) -> tuple[float, float]:
-        is_open = duel.verdict == "no significant difference"
-        return float(is_open) if math.isnan(duel.adjusted_p) else duel.adjusted_p, -duel.rate.estimate
-
-    return sorted(duels, key=key)
+    return [
+        verdict_details.interval_sentence(claims),
+        *wording.evidence_sentences(claims),
+        verdict_details.excluded_sentence(claims),
+    ]
 
 
 def p_value_of(comparison: Comparison | HeadToHead) -> PValue:
@@ -240,18 +213,18 @@ def _verdict_notes(
     openings = max(claim.openings for claim in claims or verdicts.comparisons)
     notes.append(
         f"Differences in percentage points, mean over opponents, from {pluralise(openings, 'opening')}"
-        f"{wording.baseline_openings_words(claims)}"
+        f"{verdict_details.baseline_openings_words(claims)}"
         f"{'' if findings.is_census else '; win rates with individual 95 % intervals'}. "
         f"{_population_words(findings, claims or verdicts.comparisons)}"
     )
     if claims:
-        notes += [*_basis(claims), *wording.alike_sentences(findings, claims)]
-    notes += [direct_note(verdicts), *wording.reach_sentences(claims, worth, findings.population)]
+        notes += [*_basis(claims), *verdict_details.alike_sentences(findings, claims)]
+    notes += [direct_note(verdicts), *verdict_details.reach_sentences(claims, worth, findings.population)]
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
     if chance and not any(comparison.pool for comparison in verdicts.comparisons):
         notes.append(f"{_chance_words(findings, chance)}: no result is exact for these openings.")
-    notes += [wording.against_all_sentence(claims, worth), price_sentence(findings, verdicts, costs)]
-    notes += [*map(wording.control_sentence, verdicts.checks), *_left_out(verdicts.comparisons)]
+    notes += [verdict_details.against_all_sentence(claims, worth), price_sentence(findings, verdicts, costs)]
+    notes += [*map(verdict_details.control_sentence, verdicts.checks), *_left_out(verdicts.comparisons)]
     notes.append(cost_sentence(costs, [comparison.contender for comparison in verdicts.comparisons]))
     return tuple(filter(None, notes))
 
@@ -281,37 +254,3 @@ def _left_out(comparisons: Sequence[Comparison]) -> list[str]:
     return [
         f"Excluded from the comparison with the baseline: {what} ({', '.join(names)})." for what, names in whom.items()
     ]
-
-
-def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost]) -> str:
-    """Describe the cost per node of better contenders if nodes limit the search; empty if it is negligible.
-
-    If contenders had the baseline's time, or are limited by time, the result already includes the cost.
-    """
-    if any(source.info.requested.get("equal_cost") for source in findings.sources):
-        return ""
-    dear = [
-        name
-        for name in findings.in_order(claim.contender for claim in verdicts.judged if claim.verdict == "better")
-        if (findings.agents[name].limit or ("",))[0] == "nodes" and name in costs and costs[name].times >= DEAR
-    ]
-    if not dear:
-        return ""
-    words = ", ".join(f"{name} {Ratio(costs[name].times).text}" for name in dear)
-    return (
-        f"CPU time per node compared with {verdicts.baseline}: {words}. Equal node limits ignore this cost; "
-        f"{_equal_cost_words(findings, dear)}"
-    )
-
-
-def _equal_cost_words(findings: RunResults, names: Sequence[str]) -> str:
-    known = equal_cost_verdicts(findings, names)
-    use = advice("isolation tournament --equal-cost", "ki.compare(…, equal_cost=True)")
-    if known is None:
-        return f"{use} accounts for it."
-    found = []
-    for name, claim in ((name, known.claims[name]) for name in names if name in known.claims):
-        lead = Share(claim.rate.estimate) if isinstance(claim, HeadToHead) else Points(claim.difference.estimate)
-        found.append(f"{name} {lead.text}, {wording.short_verdict(claim, WORTH)}")
-    others = "" if len(known.claims) == len(names) else f"; for the others, use {use}"
-    return f"at equal cost, {known.run} found: {'; '.join(found)}{others}."

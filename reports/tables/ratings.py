@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from knights_isolation.experiments.statistics.contender_verdicts import rate
-from knights_isolation.experiments.statistics.ratings import Ratings
+from knights_isolation.experiments.statistics.ratings import Ratings, rate
 from knights_isolation.experiments.statistics.run_results import RunResults
 
 from ..text.cell_values import Chance, Elo, Estimate, Resampled, Share, join_names, pluralise
 from ..text.rendering import Section
-from .summary import of_runs, run_notes
-
-TABLES = ("ratings", "superiority")
+from .run_notes import of_runs, run_notes
 
 _NUMBERED = "Agents with equal ratings share a rank; here they are numbered in order, so that each has its own column."
 

@@ -22,9 +22,10 @@ from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import advice
 
 from ..text.cell_values import Estimate, Points, Share, end_text, estimate_of, join_names, pluralise
+from ..text.decisions import decision_cell, stopped_cell, unit_words
 from ..text.rendering import Section
-from ..text.wording import decision_cell, pooled_sentence, stopped_cell, unit_words
-from .summary import cost_cell, of_runs, run_notes
+from ..text.wording import pooled_sentence
+from .run_notes import cost_cell, of_runs, run_notes
 
 
 def contest_section(findings: RunResults, contest: BestOfResult) -> Section:

@@ -1,0 +1,155 @@
+"""Theoretical winners of a run's openings, and results by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from knights_isolation.isolation.exact.solved_tables import pair_is_won
+
+from ..record import log
+from ..record.checked_parquet import to_arrow, to_numpy
+from ..statistics.proportions import Interval, rate_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_OPENING = ("opening_id", "opening", "rows", "columns")
+
+
+@dataclass(frozen=True)
+class TheorySplit:
+    """Games of an agent by the theoretical result of their openings.
+
+    Attributes:
+        agent: its name.
+        won: games from openings that were won for it.
+        converted: share of those that it won.
+        lost: games from openings that were lost for it.
+        saved: share of those that it won nevertheless.
+        unknown: games from openings whose winner is not known.
+    """
+
+    agent: str
+    won: int
+    converted: Interval
+    lost: int
+    saved: Interval
+    unknown: int
+
+
+def opening_winners(run: str | Path) -> dict[int, int]:
+    """Return the theoretical winners of a run's openings, 1 or 2, by `opening_id`.
+
+    A winner is known for placement pairs in the shipped tables, and for openings with a labelled game.
+
+    Raises:
+        ValueError: there is no such run.
+    """
+    pairs = log.fold_batches(run, _OPENING, _openings, _pair_winners)
+    known = {number: winner for number, winner in pairs.items() if winner}
+    return known if len(known) == len(pairs) else _labelled_winners(run) | known
+
+
+def knows_winners(run: str | Path) -> bool:
+    """Return whether `opening_winners` knows any winner; for most runs the first games suffice to find out.
+
+    Raises:
+        ValueError: there is no such run.
+    """
+
+    def any_pair(parts: Iterator[pa.Table]) -> bool:
+        return any(_pair_winner(game) for games in parts for game in games.to_pylist())
+
+    return log.fold_batches(run, _OPENING, _openings, any_pair) or bool(_labelled_winners(run))
+
+
+def split_by_theory(
+    games: pd.DataFrame, winners: Mapping[int, int], agents: Sequence[str] = (), confidence: float = 0.95
+) -> list[TheorySplit]:
+    """Split the games of these agents (default: all) by theoretical result; the best converter first.
+
+    Args:
+        games: one row per game with `agent_1`, `agent_2`, `winner`, `opening_id` and `orbit` (clusters of the
+            intervals).
+        winners: see `opening_winners`.
+    """
+    from pandas.api.types import union_categoricals
+
+    due = games["opening_id"].map(winners).fillna(0).to_numpy(np.int64)
+    won = games["winner"].to_numpy(np.int64)
+    orbit = np.unique(games["orbit"].to_numpy(), return_inverse=True)[1]
+    players = union_categoricals([games[side].astype("category").array for side in ("agent_1", "agent_2")])
+    first, second = players.codes.reshape(2, -1)
+    splits = []
+    for code in np.unique(players.codes):
+        agent = str(players.categories[code])
+        if agents and agent not in agents:
+            continue
+        side, mine = np.where(first == code, 1, 2), (first == code) | (second == code)
+        has_won = won == side
+        ours, theirs = mine & (due == side), mine & (due == 3 - side)
+        splits.append(
+            TheorySplit(
+                agent=agent,
+                won=int(ours.sum()),
+                converted=share_taken(has_won & ours, ours, orbit, 1, confidence),
+                lost=int(theirs.sum()),
+                saved=share_taken(has_won & theirs, theirs, orbit, 1, confidence),
+                unknown=int((mine & (due == 0)).sum()),
+            )
+        )
+    return sorted(splits, key=lambda split: -np.nan_to_num(split.converted.estimate))
+
+
+def _openings(games: pa.Table) -> pa.Table:
+    return games.take(to_arrow(np.unique(to_numpy(games["opening_id"]), return_index=True)[1]))
+
+
+def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
+    winners: dict[int, int | None] = {}
+    for games in parts:
+        new = games.filter(pa.array([number not in winners for number in games["opening_id"].to_pylist()], pa.bool_()))
+        winners |= {row["opening_id"]: _pair_winner(row) for row in new.to_pylist()}
+    return winners
+
+
+def _pair_winner(game: Mapping[str, Any]) -> int | None:
+    won = pair_is_won(game["rows"], game["columns"], *game["opening"]) if len(game["opening"]) == 2 else None
+    return None if won is None else 1 if won else 2
+
+
+def _labelled_winners(run: str | Path) -> dict[int, int]:
+    import pyarrow.compute as pc
+
+    from .labels import has_labels, labelled_games
+
+    if not has_labels(run):
+        return {}
+    games, labels = labelled_games(run, log.read_table(run, ("game_id", "opening_id", "opening", "plies")))
+    values = pc.list_flatten(labels["value"]).to_numpy()
+    plies = pc.list_value_length(labels["value"]).to_numpy()
+    opening = pc.list_value_length(games["opening"]).to_numpy()
+    goes_on = opening < plies
+    at_opening = values[(np.cumsum(plies) - plies + opening)[goes_on]]
+    mover = 1 + opening[goes_on] % 2
+    winner = np.where(at_opening == 1, mover, 3 - mover)
+    known = at_opening >= 0
+    ids = games["opening_id"].to_numpy()[goes_on]
+    return dict(zip(ids[known].tolist(), winner[known].tolist(), strict=True))
+
+
+def share_taken(
+    successes: NDArray[Any], chances: NDArray[Any], cluster: NDArray[np.int64], each: int, confidence: float
+) -> Interval:
+    """Estimate the share of chances taken, from the counts of both per game; an opponent gives `each` in a cluster."""
+    taken, given = np.bincount(cluster, successes), np.bincount(cluster, chances)
+    had = given > 0
+    return rate_interval(taken[had], given[had], float(given[had].mean()) / each if had.any() else 1.0, confidence)
