@@ -233,7 +233,7 @@ def test_games_are_listed_and_loaded(port, records):
 
 def test_games_are_shown_where_there_are_no_child_processes(records, monkeypatch):
     monkeypatch.setattr(board_processes, "CAN_SEARCH", False)
-    monkeypatch.setattr(board_processes, "_BoardProcess", None)
+    monkeypatch.setattr(board_processes, "Child", None)
     processes = Processes(Resources((records[0],)))
     processes.prepare()
     answer = asyncio.run(processes.answer(partial(games, GamesQuestion(run="played", kind="longest")), ""))
@@ -245,20 +245,23 @@ def test_a_board_that_closes_while_it_answers_keeps_no_process(records, monkeypa
     ended = []
 
     class Process:
-        @classmethod
-        async def start(cls, setup):
-            return cls()
+        def __init__(self, setup, longest):
+            pass
 
-        async def answer(self, question):
+        def start(self):
+            pass
+
+        def ask(self, question, seconds):
             processes.close()
+            return 200, ""
 
         def memory(self):
             return 0
 
-        def drop(self):
+        def end(self):
             ended.append(self)
 
-    monkeypatch.setattr(board_processes, "_BoardProcess", Process)
+    monkeypatch.setattr(board_processes, "Child", Process)
     processes = Processes(Resources((records[0],)))
     asyncio.run(processes.answer(partial(games, GamesQuestion(run="played", kind="longest")), ""))
     assert len(ended) == 1

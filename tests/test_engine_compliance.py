@@ -15,7 +15,8 @@ from knights_isolation.isolation.checks.engine_checks import EngineCheckResult, 
 from knights_isolation.isolation.engines.engine_server import serve
 from knights_isolation.isolation.engines.protocol import Program
 from knights_isolation.isolation.players.agents import GreedyAgent
-from knights_isolation.isolation.processes.child_process import TransportClosed, TransportTimeout
+from knights_isolation.isolation.processes.child import Termination
+from knights_isolation.isolation.processes.child_process import NoAnswer
 
 
 class Here:
@@ -42,9 +43,9 @@ class Here:
         try:
             line = self.said.get(timeout=seconds)
         except queue.Empty:
-            raise TransportTimeout from None
+            raise NoAnswer(Termination.TIMED_OUT) from None
         if line is None:
-            raise TransportClosed
+            raise NoAnswer(Termination.DIED)
         return line.encode()
 
     def ending(self, seconds):

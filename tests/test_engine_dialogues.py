@@ -12,7 +12,8 @@ from knights_isolation.isolation.engines import engine_agent
 from knights_isolation.isolation.engines.engine_agent import EngineAgent, Timeouts
 from knights_isolation.isolation.engines.protocol import Info, Program, add_info, parse_pv, variant_of, variants_text
 from knights_isolation.isolation.players.agents import ForfeitError, forfeit_from, opened_player
-from knights_isolation.isolation.processes.child_process import Idle, LineTooLong, TransportClosed, TransportTimeout
+from knights_isolation.isolation.processes.child import Termination
+from knights_isolation.isolation.processes.child_process import Idle, NoAnswer
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.search import is_well_formed
 
@@ -22,6 +23,8 @@ UCI = (
     *("id name two", "option name UCI_Variant type combo default chess var joust"),
     *("option name VariantPath type string default <empty>", "uciok"),
 )
+
+DEAD, TOO_LONG = NoAnswer(Termination.DIED), NoAnswer(Termination.NONSENSE)
 
 
 class Clock:
@@ -57,12 +60,12 @@ class Script:
     def receive(self, seconds):
         if not self.said:
             self.clock.now += seconds
-            raise TransportTimeout
+            raise NoAnswer(Termination.TIMED_OUT)
         output = self.said[0]
         if isinstance(output, (int, float)) and output > seconds:
             self.said[0] -= seconds
             self.clock.now += seconds
-            raise TransportTimeout
+            raise NoAnswer(Termination.TIMED_OUT)
         self.said.pop(0)
         if isinstance(output, (int, float)):
             self.clock.now += output
@@ -265,12 +268,12 @@ def test_any_words_are_some_information_that_fits_into_a_log(words):
     ("answers", "reason", "detail"),
     [
         ({"ugi": (), "isready": ()}, Reason.HANG, "no ugiok or readyok in time; at last: > ugi | > isready"),
-        ({"ugi": (TransportClosed(),)}, Reason.CRASH, "ended with exit code 3; at last: > ugi | > isready"),
-        ({"ugi": ("hello", LineTooLong())}, Reason.NONSENSE, "sent a line of more than 1,048,576 bytes"),
-        ({"uginewgame": (TransportClosed(),)}, Reason.CRASH, "ended with exit code 3"),
-        ({"position": (TransportClosed(),)}, Reason.CRASH, "ended with exit code 3"),
+        ({"ugi": (DEAD,)}, Reason.CRASH, "ended with exit code 3; at last: > ugi | > isready"),
+        ({"ugi": ("hello", TOO_LONG)}, Reason.NONSENSE, "sent a line of more than 1,048,576 bytes"),
+        ({"uginewgame": (DEAD,)}, Reason.CRASH, "ended with exit code 3"),
+        ({"position": (DEAD,)}, Reason.CRASH, "ended with exit code 3"),
         ({"go": ()}, Reason.HANG, "no line while it searched in time; at last: "),
-        ({"go": ("info depth 1", TransportClosed())}, Reason.CRASH, "| > go nodes 100 | < info depth 1"),
+        ({"go": ("info depth 1", DEAD)}, Reason.CRASH, "| > go nodes 100 | < info depth 1"),
         ({"go": ("bestmove d4d5",)}, Reason.ILLEGAL_MOVE, "d4d5 is not legal in 7/7/n6/3N3/7/7/7 w"),
         ({"go": ("bestmove c4c2",)}, Reason.ILLEGAL_MOVE, "leaves c4, but the knight stands on d4"),
         ({"go": ("bestmove a99999999999999999999",)}, Reason.ILLEGAL_MOVE, "not on the 7x7 board"),
@@ -294,7 +297,7 @@ def test_an_engine_resigns_by_naming_no_move(clock, word):
     _, loss = lose(clock, SPEAKS_UGI | {"go": (f"bestmove {word}",)})
     assert forfeit_from(loss, lost).reason.word == "resigned"
     assert forfeit_from(loss, BOARD).reason.word == "nonsense"
-    _, crash = lose(clock, SPEAKS_UGI | {"go": (TransportClosed(),)})
+    _, crash = lose(clock, SPEAKS_UGI | {"go": (DEAD,)})
     assert forfeit_from(crash, lost).reason.word == "crash"
 
 
@@ -403,7 +406,7 @@ def test_an_engine_that_ended_between_games_is_started_anew(clock):
     starts = iter(scripts)
     player = agent_of().open(lambda program, errors: next(starts))
     player.new_game()
-    scripts[0].answers["uginewgame"] = (TransportClosed(),)
+    scripts[0].answers["uginewgame"] = (DEAD,)
     player.new_game()
     assert player.choose(BOARD, 0).move == 37
     assert [script.ended for script in scripts] == [1, 0]

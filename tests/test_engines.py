@@ -23,6 +23,7 @@ from knights_isolation.isolation.processes.child import (
     Failure,
     Setup,
     SetupError,
+    Termination,
     decode,
     encode,
     from_bytes,
@@ -30,9 +31,9 @@ from knights_isolation.isolation.processes.child import (
 )
 from knights_isolation.isolation.processes.child_process import (
     START_SECONDS,
-    EngineTransport,
-    TransportClosed,
-    TransportTimeout,
+    Child,
+    NoAnswer,
+    SupervisedProgram,
 )
 from knights_isolation.isolation.processes.subprocess_player import (
     MOST_KEPT,
@@ -48,7 +49,7 @@ BOARD = Board.from_moves([24, 14])
 
 
 def python(program):
-    return EngineTransport([sys.executable, "-c", program], None, os.devnull, 1 << 20)
+    return SupervisedProgram([sys.executable, "-c", program], None, os.devnull, 1 << 20)
 
 
 def is_alive(pid):
@@ -87,30 +88,30 @@ def test_lines_go_there_and_back_whole_and_in_order():
 
 def test_silence_is_told_from_the_end():
     transport = python("import sys; sys.stdin.readline(); print('half', end='', flush=True); sys.stdin.readline()")
-    with pytest.raises(TransportTimeout):
+    with pytest.raises(NoAnswer, match="timed out"):
         transport.receive(0.01)
     transport.send(b"go", 30)
-    with pytest.raises(TransportTimeout):
+    with pytest.raises(NoAnswer, match="timed out"):
         transport.receive(0.01)
     transport.send(b"end", 30)
-    with pytest.raises(TransportClosed):
+    with pytest.raises(NoAnswer, match="died"):
         transport.receive(30)
     transport.end()
 
 
 def test_who_takes_no_lines_is_silent_and_who_is_gone_has_ended():
     deaf = python("import time; time.sleep(60)")
-    with pytest.raises(TransportTimeout):
+    with pytest.raises(NoAnswer, match="timed out"):
         deaf.send(b"x" * 10_000_000, 0.05)
     deaf.end()
-    with pytest.raises(TransportClosed):
+    with pytest.raises(NoAnswer, match="died"):
         deaf.send(b"x", 1)
-    with pytest.raises(TransportClosed):
+    with pytest.raises(NoAnswer, match="died"):
         deaf.receive(1)
     gone = python("")
-    with pytest.raises(TransportClosed):
+    with pytest.raises(NoAnswer, match="died"):
         gone.receive(30)
-    with pytest.raises(TransportClosed):
+    with pytest.raises(NoAnswer, match="died"):
         gone.send(b"x" * 10_000_000, 30)
     gone.end()
 
@@ -147,10 +148,13 @@ def test_a_process_has_no_open_file_of_ours():
 # The protocol, without a process
 
 
-class Script:
-    """A transport that answers as told, and checks what is sent."""
+class Script(Child):
+    """A child that answers as told, and keeps what is sent."""
 
     def __init__(self, *answers):
+        self.setup = Setup(b"")
+        self.is_over = False
+        self._asking = threading.RLock()
         self.answers = list(answers)
         self.sent = []
         self.ended = 0
@@ -164,8 +168,15 @@ class Script:
             raise answer
         return encode(answer)
 
+    def used(self):
+        return 0.0
+
+    def ending(self, seconds):
+        return ""
+
     def end(self):
         self.ended += 1
+        self.is_over = True
 
 
 MOVE = SearchResult(9, 0.0, 1, 1, 0.0, (9,), False)
@@ -176,7 +187,13 @@ PLAIN = judge_of(RandomAgent())
 def scripted(*scripts, judge=PLAIN):
     """A guard over these transports, one after another; nobody else has its order."""
     waiting = list(scripts)
-    return SubprocessPlayer("it", Setup(b"agent %d" % next(ORDERS)), 5.0, judge, lambda: waiting.pop(0))
+
+    def start(order):
+        script = waiting.pop(0)
+        script.setup = order
+        return script
+
+    return SubprocessPlayer("it", Setup(b"agent %d" % next(ORDERS)), 5.0, judge, start)
 
 
 def test_an_order_goes_first_then_questions_over_one_process():
@@ -201,8 +218,8 @@ def test_what_a_player_raises_is_an_error_and_the_process_goes_on():
 @pytest.mark.parametrize(
     ("answer", "reason", "detail"),
     [
-        (TransportTimeout(), Reason.HANG, "its process died: it was ended, no answer within 5 s"),
-        (TransportClosed(), Reason.ERROR, "its process died"),
+        (NoAnswer(Termination.TIMED_OUT), Reason.HANG, "its process died: it was ended, no answer within 5 s"),
+        (NoAnswer(Termination.DIED), Reason.ERROR, "its process died"),
     ],
 )
 def test_who_does_not_answer_or_dies_is_ended_and_replaced_for_the_next_game(answer, reason, detail):
@@ -219,8 +236,8 @@ def test_who_does_not_answer_or_dies_is_ended_and_replaced_for_the_next_game(ans
 @pytest.mark.parametrize(
     ("answer", "error", "message"),
     [
-        (TransportTimeout(), ForfeitError, "did not start within 70 s"),
-        (TransportClosed(), ForfeitError, "its process died"),
+        (NoAnswer(Termination.TIMED_OUT), ForfeitError, "did not start within 70 s"),
+        (NoAnswer(Termination.DIED), ForfeitError, "its process died"),
         (
             SetupError("no module called x"),
             AgentPicklingError,
@@ -242,9 +259,9 @@ def test_a_closed_guard_leaves_its_process_to_the_next_of_the_same_order_only():
     player.new_game()
     player.close()
     player.close()
-    other = SubprocessPlayer("it", Setup(player.order.make, "none"), 5.0, player.judge, lambda: Script(None, None))
+    other = SubprocessPlayer("it", Setup(player.order.make, "none"), 5.0, player.judge, lambda _: Script(None, None))
     other.new_game()
-    again = SubprocessPlayer("it", player.order, 5.0, player.judge, lambda: pytest.fail("a process waits already"))
+    again = SubprocessPlayer("it", player.order, 5.0, player.judge, lambda _: pytest.fail("a process waits already"))
     again.new_game()
     assert script.sent == [player.order, NEW_GAME, NEW_GAME]
     assert not script.ended

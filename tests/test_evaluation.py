@@ -11,8 +11,9 @@ from click.testing import CliRunner
 
 import knights_isolation as ki
 from knights_isolation.command_line.main import main
+from knights_isolation.experiments.evaluation import evaluate as evaluating
 from knights_isolation.experiments.evaluation.cascade import FRESH_PAIRS, PAIRS, admit, champions, decide_by_games
-from knights_isolation.experiments.evaluation.evaluate import Worker, judge_held_out
+from knights_isolation.experiments.evaluation.evaluate import ask_worker, judge_held_out
 from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead
 from knights_isolation.experiments.record.checked_lines import DamagedFileError
 from knights_isolation.experiments.record.tries import read_tries
@@ -113,7 +114,7 @@ READERS = {
     "listed": ("import os\nW = float(len(os.listdir(ELSEWHERE)))", "W"),
     "exists": ("from pathlib import Path\nW = float(Path(ELSEWHERE, 'data.txt').exists())", "W"),
     "absent": ("try:\n    W = float(len(open(ELSEWHERE + '/data.txt').read()))\nexcept OSError:\n    W = 0.5", "W"),
-    "variable": ("import os\nW = float(os.environ.get('DATA', '1'))", "W"),
+    "variable": ("import os\nW = float(os.environ.get('ISOLATION_DATA', '1'))", "W"),
 }
 
 
@@ -145,7 +146,7 @@ def test_an_answer_is_repeated_only_while_all_that_was_read_is_as_it_was(
     (tmp_path / "data.txt").write_text("2")
     (tmp_path / "elsewhere/the_data.py").write_text("W = 2.0\n")
     (tmp_path / "elsewhere/data.txt").write_text("2")
-    monkeypatch.setenv("DATA", "2")
+    monkeypatch.setenv("ISOLATION_DATA", "2")
     changed = answers()
     assert [name for name, (is_new, _) in changed.items() if not is_new] == []
     assert [name for name in READERS if first[name][1] == changed[name][1]] == []
@@ -168,17 +169,15 @@ def test_the_same_code_beside_other_data_is_another_candidate(tmp_path: Path) ->
 def test_what_changes_meanwhile_or_is_read_unseen_is_not_kept_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    evaluate = Worker.evaluate
-
-    def evaluate_and_change(self: Worker, *arguments: Any) -> Answer:
-        answer = evaluate(self, *arguments)
+    def evaluate_and_change(*arguments: Any) -> Answer:
+        answer = ask_worker(*arguments)
         (tmp_path / "data.txt").write_text("2")
         return answer
 
     write_readers(tmp_path)
     (tmp_path / "unseen.py").write_text("import pyarrow\n" + GOOD)
     with monkeypatch.context() as context:
-        context.setattr(Worker, "evaluate", evaluate_and_change)
+        context.setattr(evaluating, "ask_worker", evaluate_and_change)
         with pytest.warns(UserWarning, match=r"open.py:score: its evaluation is not kept: file data.txt changed"):
             ki.evaluate("open.py", budget="values")
     for _ in range(2):

@@ -28,11 +28,12 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import solve
 from knights_isolation.isolation.games.match import GameRecord, play
 from knights_isolation.isolation.processes import subprocess_player
+from knights_isolation.isolation.processes.child import Setup, Termination
 from knights_isolation.isolation.processes.child_process import (
     MOST_WAITS,
-    ChildProcess,
-    EngineTransport,
-    TransportTimeout,
+    Child,
+    NoAnswer,
+    SupervisedProgram,
 )
 from knights_isolation.isolation.processes.sandbox import landlock_version
 from knights_isolation.isolation.rules.limits import Limit
@@ -372,19 +373,19 @@ def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
 def test_a_busy_machine_is_given_time_and_a_sleeper_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 
-    def silent(process: ChildProcess, seconds: float) -> bytes:
+    def silent(process: Child, seconds: float) -> bytes:
         asked.append(seconds)
-        raise TransportTimeout
+        raise NoAnswer(Termination.TIMED_OUT)
 
-    monkeypatch.setattr(EngineTransport, "receive", silent)
-    process = ChildProcess("import time; time.sleep(600)")
+    monkeypatch.setattr(SupervisedProgram, "receive", silent)
+    process = Child(Setup(b""), program="import time; time.sleep(600)")
     monkeypatch.setattr(process, "_child", psutil.Process())
     try:
         for status, used, waits in (("sleeping", 0.0, 1), ("running", 0.0, MOST_WAITS), ("running", 1.1, 1)):
             monkeypatch.setattr(psutil.Process, "status", lambda first, status=status: status)
             monkeypatch.setattr(process, "used", iter([0.0, *[used] * MOST_WAITS]).__next__)
             asked.clear()
-            with pytest.raises(TransportTimeout):
+            with pytest.raises(NoAnswer, match="timed out"):
                 process.receive(2.0)
             assert asked == [2.0] * waits
     finally:

@@ -4,6 +4,7 @@ import html
 import os
 import zipfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.players.agents import ForfeitError
 from knights_isolation.isolation.processes.child import Setup, recipe
-from knights_isolation.isolation.processes.child_process import START, ChildProcess, Transport, exchange
+from knights_isolation.isolation.processes.child_process import START, Child
 from knights_isolation.isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
 from knights_isolation.isolation.processes.subprocess_player import FileAgent
 from knights_isolation.isolation.rules.limits import Limit
@@ -146,10 +147,7 @@ def restricted(file: Path) -> FileAgent:
 def move_of(agent: FileAgent, program: str = START) -> int | None:
     """The first move of a player."""
 
-    def start() -> Transport:
-        return ChildProcess(program)
-
-    player = agent.capped(60).open(start)
+    player = agent.capped(60).open(partial(Child, program=program))
     try:
         player.new_game()
         return player.choose(Board.from_moves([24, 14]), 1).move
@@ -206,10 +204,9 @@ def test_every_thread_of_a_sandboxed_process_is_restricted(module: str, tmp_path
         threads = [status.read_text() for status in Path("/proc/self/task").glob("*/status")]
         return ",".join(status.partition("NoNewPrivs:")[2].split()[0] for status in threads)
 
-    process = ChildProcess()
+    process = Child(Setup(recipe(restrictions), "sandboxed", str(tmp_path), imports=(module,)))
     try:
-        setup = Setup(recipe(restrictions), "sandboxed", str(tmp_path), imports=(module,))
-        threads = exchange(process, setup, 70).split(",")
+        threads = process.start().split(",")
     finally:
         process.end()
     assert set(threads) == {"1"}

@@ -23,7 +23,8 @@ from knights_isolation.isolation.loading.integrity import ChangedError, unchange
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic
 from knights_isolation.isolation.players.agents import Agent, ForfeitError
 from knights_isolation.isolation.players.classic_agent import Given
-from knights_isolation.isolation.processes.child_process import ChildProcess
+from knights_isolation.isolation.processes.child import Setup
+from knights_isolation.isolation.processes.child_process import Child
 from knights_isolation.isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
@@ -291,7 +292,7 @@ def test_what_is_changed_while_games_are_played_is_blamed_on_the_file_that_is_he
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at another process as Linux does")
 def test_processor_time_is_read_to_the_nanosecond_from_outside() -> None:
-    process = ChildProcess("x = sum(range(10**5))\nprint(flush=True)\nwhile True: pass")
+    process = Child(Setup(b""), program="x = sum(range(10**5))\nprint(flush=True)\nwhile True: pass")
     try:
         process.receive(30)
         first = process.used()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle
@@ -23,8 +24,8 @@ from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.games.transcript import position_of
 from knights_isolation.isolation.players.agents import RandomAgent
 from knights_isolation.isolation.players.classic_agent import Given
-from knights_isolation.isolation.processes.child import Failure, Setup, encode
-from knights_isolation.isolation.processes.child_process import TransportClosed
+from knights_isolation.isolation.processes.child import Failure, Setup, Termination, encode
+from knights_isolation.isolation.processes.child_process import Child, NoAnswer
 from knights_isolation.isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
 from knights_isolation.isolation.rules.geometry import format_moves, format_size, parse_size
 from knights_isolation.isolation.rules.limits import Limit
@@ -177,13 +178,14 @@ class _Scripted(RandomAgent):
         """Return a player in a simulated process."""
         order = Setup(os.urandom(8))  # unique, so that no process of an earlier game is reused
         judge = judge_given(Limit(ms=1000), overruns=False) if self.data[:1] < b"\x80" else judge_of(self)  # type: ignore[attr-defined]
-        return SubprocessPlayer(self.name, order, 1.0, judge, start=lambda: _Answers(self.data))  # type: ignore[attr-defined]
+        return SubprocessPlayer(self.name, order, 1.0, judge, start=lambda order: _Answers(order, self.data))  # type: ignore[attr-defined]
 
 
-class _Answers:
+class _Answers(Child):
     """A simulated process that answers with given bytes: valid answers, whole or truncated, and invalid ones."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, setup: Setup, data: bytes) -> None:
+        self.setup, self.is_over, self._asking = setup, False, threading.RLock()
         self._bytes = cycle(data or b"\0")
         self._asked = 0
 
@@ -199,7 +201,7 @@ class _Answers:
         odd: tuple[Any, ...] = (options, -options, None, "a1", float("nan"), 10**30, [], (1, 2), True, b"x", 1e308, {})
         value = odd[options % len(odd)]
         if chosen % 8 == 0:
-            raise TransportClosed
+            raise NoAnswer(Termination.DIED)
         if chosen % 8 == 1:
             return encode(value)[: options % 30]
         if chosen % 8 == 2:
@@ -213,5 +215,14 @@ class _Answers:
             fields[chosen // 16 % len(fields)] = value
         return encode(kind(*fields))
 
+    def used(self) -> float:
+        """Return 0: there is no process."""
+        return 0.0
+
+    def ending(self, seconds: float) -> str:
+        """Return that nothing is known: there is no process."""
+        return ""
+
     def end(self) -> None:
-        """Do nothing: there is no process."""
+        """Note the end: there is no process."""
+        self.is_over = True

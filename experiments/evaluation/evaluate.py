@@ -1,8 +1,7 @@
 """Evaluate candidates: files, texts or functions. Nothing is evaluated twice.
 
-Warm workers fork a process for every candidate, which inherits all that is prepared and ends with it. So nothing of a
-candidate remains: no memory, no changed module, no loop. A candidate's process has the sandbox of `processes.sandbox`,
-limits of memory and processor time, and may write only in a folder of its own.
+Warm workers fork a process for every candidate, which inherits all that is prepared and ends with it; see
+`processes.child`. It has the sandbox of `processes.sandbox`, and may write only in a folder of its own.
 """
 
 from __future__ import annotations
@@ -11,18 +10,14 @@ import ast
 import gc
 import json
 import os
-import resource
-import select
 import shutil
-import signal
 import tempfile
-import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -33,18 +28,24 @@ from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.compiling.code_cache import engine_fingerprint
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.loading.load_user_code import expand_path, namespace, sources
-from knights_isolation.isolation.processes.child import Failure, Setup, SetupError, recipe
-from knights_isolation.isolation.processes.child_process import (
-    SPARING,
-    ChildProcess,
-    Idle,
-    TransportClosed,
-    TransportTimeout,
-    exchange,
+from knights_isolation.isolation.processes.child import (
+    PROCESSOR_SECONDS,
+    Failure,
+    Forked,
+    Setup,
+    Termination,
+    recipe,
+    to_bytes,
 )
-from knights_isolation.isolation.processes.sandbox import enter_sandbox
+from knights_isolation.isolation.processes.child_process import SPARING, Child, Idle, NoAnswer
 from knights_isolation.isolation.suggestions import file_meant
-from knights_isolation.isolation.usercode.inputs import all_inputs, changed_input, digest_of_inputs, unseen_by_inputs
+from knights_isolation.isolation.usercode.inputs import (
+    all_inputs,
+    changed_input,
+    digest_of_inputs,
+    unseen_by_inputs,
+    visible_variables,
+)
 from knights_isolation.isolation.usercode.parsing import parse
 
 from ..league.entries import code_hash_without_layout
@@ -60,8 +61,6 @@ from .evaluation import STAGES, Answer, Evaluation, EvaluationTask, Lead, Stage,
 
 _NOT_KEPT = ("time", "memory", "crash")
 """Failures that need not happen again, on another machine or another day."""
-LONGEST_COMPUTING = 60
-"""Processor time of a candidate, in seconds."""
 LONGEST_WAIT = 300.0
 """Wall time of a candidate, in seconds: some sleep, and a busy machine is no fault of theirs."""
 LONGEST_PREPARATION = 600.0
@@ -71,7 +70,7 @@ def score(game, player):
     return len(own) - 1.0 * len(other)
 """
 _ANSWER = TypeAdapter(Answer)
-_workers: Idle[EvaluationTask, Worker] = Idle(os.cpu_count() or 1)
+_workers: Idle[EvaluationTask, Child] = Idle(os.cpu_count() or 1)
 
 
 def evaluate_all(candidates: Sequence[AgentLike | Path], question: EvaluationTask, jobs: int = 0) -> list[Evaluation]:
@@ -163,9 +162,9 @@ def _evaluated(due: Sequence[_Candidate], question: EvaluationTask, jobs: int) -
     earlier = champions(HOME / KEPT, question) if question.asks("games") else ()
 
     def evaluate(candidate: _Candidate) -> Answer:
-        worker = _workers.take(question) or Worker(question)
-        answer = worker.evaluate(str(candidate.file), candidate.name, earlier)
-        if worker.is_usable:
+        worker = _workers.take(question) or start_worker(question)
+        answer = ask_worker(worker, str(candidate.file), candidate.name, earlier)
+        if not worker.is_over:
             _workers.put(question, worker)
         return answer
 
@@ -245,41 +244,41 @@ def _kept(candidate: _Candidate) -> Evaluation | None:
     return None
 
 
-class Worker:
-    """A warm process that evaluates one candidate at a time."""
+def start_worker(question: EvaluationTask) -> Child:
+    """Start a warm process that evaluates one candidate at a time, and wait until everything is prepared.
 
-    def __init__(self, question: EvaluationTask) -> None:
-        """Start the process, and wait until everything is prepared.
-
-        Raises:
-            ValueError: it cannot be prepared.
-        """
-        self._process = ChildProcess()
-        setup = Setup(recipe(open_worker, question), "none")
-        self.is_usable = True
-        refusal = exchange(self._process, setup, LONGEST_PREPARATION)
-        if isinstance(refusal, SetupError):
-            raise ValueError(refusal.why)
-
-    def evaluate(self, file: str, name: str, champions: Sequence[Champion] = ()) -> Answer:
-        """Evaluate a function of a file, which meets champions if it plays games."""
-        try:
-            answer = exchange(self._process, (file, name, tuple(champions), dict(os.environ)), 2 * LONGEST_WAIT)
-        except (TransportTimeout, TransportClosed):
-            self.is_usable = False
-            self.end()
-            return Answer(failed("load", "crash", "its worker process ended"))
-        if isinstance(answer, Failure):
-            return Answer(failed("load", "crash", f"its worker process failed: {answer.detail}"))
-        return _ANSWER.validate_json(answer)
-
-    def end(self) -> None:
-        """End the process."""
-        self._process.end()
+    Raises:
+        ValueError: it cannot be prepared.
+    """
+    worker = Child(Setup(recipe(open_worker, question), "forking"))
+    try:
+        worker.start(LONGEST_PREPARATION)
+    except NoAnswer as error:
+        raise ValueError(error.detail or str(error)) from None
+    return worker
 
 
-def open_worker(question: EvaluationTask) -> Callable[[str, str, Sequence[Champion], Mapping[str, str]], str]:
-    """Prepare a worker in its process, and return the function that answers questions."""
+def ask_worker(worker: Child, file: str, name: str, champions: Sequence[Champion] = ()) -> Answer:
+    """Evaluate a function of a file, which meets champions if it plays games."""
+    scratch = Path(tempfile.mkdtemp(prefix="isolation-evaluate-")).resolve()
+    code_cache.share_engine(scratch)
+    shared = [*code_cache.engine_folders(), *(Path(champion.file).parent for champion in champions)]
+    call = to_bytes((file, name, tuple(champions), {**visible_variables(), **SPARING}))
+    folder, readable = str(Path(file).parent), tuple(map(str, shared))
+    setup = Setup(call, "sandboxed", folder, scratch=str(scratch), readable=readable, wall=LONGEST_WAIT)
+    try:
+        forked = worker.ask((setup,), 2 * LONGEST_WAIT)
+        if isinstance(forked, Failure):
+            return Answer(failed("load", "crash", f"its worker process failed: {forked.detail}"))
+        return _answer_of(forked)
+    except NoAnswer:
+        return Answer(failed("load", "crash", "its worker process ended"))
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def open_worker(question: EvaluationTask) -> Callable[..., str]:
+    """Prepare a worker in its process, and return the function that evaluates a candidate in a fork."""
     check_question(question)
     prepared = prepare(question)
     scratch = Path(tempfile.mkdtemp(prefix="isolation-evaluate-"))
@@ -292,7 +291,7 @@ def open_worker(question: EvaluationTask) -> Callable[[str, str, Sequence[Champi
         shutil.rmtree(scratch, ignore_errors=True)
     gc.collect()
     gc.freeze()
-    return lambda *candidate: json.dumps(asdict(_evaluate_forked(prepared, *candidate)))
+    return partial(_evaluate_here, prepared)
 
 
 @contextmanager
@@ -307,79 +306,32 @@ def _own_code_folder(scratch: Path) -> Iterator[None]:
         code_cache.move_to(before)
 
 
-def _evaluate_forked(
-    prepared: Prepared, file: str, name: str, champions: Sequence[Champion], variables: Mapping[str, str]
-) -> Answer:
-    """Evaluate a candidate in a process forked from this one, with the variables of the process that asks."""
-    scratch = Path(tempfile.mkdtemp(prefix="isolation-evaluate-"))
-    reading, writing = os.pipe()
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    child = os.fork()
-    if not child:
-        _run_candidate(prepared, file, name, champions, variables, scratch, writing)
-    os.close(writing)
-    try:
-        lines = _lines_until(reading, time.monotonic() + LONGEST_WAIT)
-    finally:  # one that has ended is unaffected until it is waited for
-        os.kill(child, signal.SIGKILL)
-        status = os.waitpid(child, 0)[1]
-        os.close(reading)
-        shutil.rmtree(scratch, ignore_errors=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
-    answer = _answer_of(lines, status, seconds)
-    return replace(answer, evaluation=replace(answer.evaluation, seconds=seconds))
+def _evaluate_here(
+    prepared: Prepared,
+    begin: Callable[[Stage], None],
+    file: str,
+    name: str,
+    champions: Sequence[Champion],
+    variables: dict[str, str],
+) -> str:
+    """Evaluate a candidate in this process, with the variables of the process that asks."""
+    code = os.environ[code_cache.ENVIRONMENT_VARIABLE]
+    os.environ.clear()
+    os.environ.update({**variables, code_cache.ENVIRONMENT_VARIABLE: code})
+    with all_inputs(Path(file).parent, namespace(file)) as inputs:
+        result = run_cascade(prepared, file, name, champions, begin)
+    return json.dumps(asdict(Answer(result, inputs)))
 
 
-def _run_candidate(
-    prepared: Prepared, file: str, name: str, champions: Sequence[Champion], variables: Mapping[str, str],
-    scratch: Path, writing: int,
-) -> None:  # fmt: skip
-    try:
-        os.environ.clear()
-        os.environ.update({**variables, **SPARING})
-        most = os.sysconf("SC_OPEN_MAX")
-        os.closerange(3, writing)
-        os.closerange(writing + 1, most)
-        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_COMPUTING, LONGEST_COMPUTING + 1))
-        shared = [*code_cache.engine_folders(), *(Path(champion.file).parent for champion in champions)]
-        code_cache.share_engine(scratch)
-        code_cache.move_to(scratch)
-        enter_sandbox(str(Path(file).parent), str(scratch), [str(path) for path in shared])
-
-        def begin(stage: Stage) -> None:
-            os.write(writing, f"{stage}\n".encode())
-
-        with all_inputs(Path(file).parent, namespace(file)) as inputs:
-            result = run_cascade(prepared, file, name, champions, begin)
-        answer = memoryview(json.dumps(asdict(Answer(result, inputs))).encode() + b"\n")
-        while answer:
-            answer = answer[os.write(writing, answer) :]
-    finally:
-        os._exit(0)
-
-
-def _lines_until(reading: int, deadline: float) -> list[str] | None:
-    """Return what a candidate's process writes until it ends; None if it does not end in time."""
-    received = bytearray()
-    while True:
-        ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
-            return None
-        chunk = os.read(reading, 1 << 16)
-        if not chunk:
-            return received.decode(errors="replace").splitlines()
-        received += chunk
-
-
-def _answer_of(lines: list[str] | None, status: int, seconds: float) -> Answer:
-    if lines is None:
-        return Answer(failed("load", "time", f"it takes longer than {LONGEST_WAIT:g} s"))
-    *_, last = ["load", *lines]
-    with suppress(ValidationError):
-        return _ANSWER.validate_json(last)
-    stage: Any = last if last in STAGES else "load"
-    if os.WIFSIGNALED(status) and seconds >= LONGEST_COMPUTING:
-        why = f"it computes for more than {LONGEST_COMPUTING} s; is there an endless loop?"
-        return Answer(failed(stage, "time", why))
-    return Answer(failed(stage, "crash", "its process ended"))
+def _answer_of(forked: Forked) -> Answer:
+    stage: Any = next((note for note in reversed(forked.notes) if note in STAGES), "load")
+    answer = Answer(failed(stage, "crash", "its process ended"))
+    if forked.why == Termination.TIMED_OUT.value:
+        answer = Answer(failed(stage, "time", f"it takes longer than {LONGEST_WAIT:g} s"))
+    elif forked.why == Termination.SPENT.value:
+        why = f"it computes for more than {PROCESSOR_SECONDS} s; is there an endless loop?"
+        answer = Answer(failed(stage, "time", why))
+    elif isinstance(forked.answer, str):
+        with suppress(ValidationError):
+            answer = _ANSWER.validate_json(forked.answer)
+    return replace(answer, evaluation=replace(answer.evaluation, seconds=forked.seconds))

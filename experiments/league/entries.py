@@ -22,13 +22,8 @@ from pydantic import TypeAdapter, ValidationError
 from knights_isolation.isolation.checks.agent_checks import checks_of_file
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.loading.load_user_code import content_hash, sources
-from knights_isolation.isolation.processes.child import SetupError, recipe
-from knights_isolation.isolation.processes.child_process import (
-    ChildProcess,
-    TransportClosed,
-    TransportTimeout,
-    exchange,
-)
+from knights_isolation.isolation.processes.child import recipe
+from knights_isolation.isolation.processes.child_process import Child, NoAnswer
 from knights_isolation.isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
 from knights_isolation.isolation.processes.subprocess_player import IMPORT_SECONDS, sandboxed
 from knights_isolation.isolation.usercode.parsing import parse
@@ -158,32 +153,25 @@ def check_all(players: Sequence[Submission], jobs: int, show: Callable[[int, int
 
 def check_one(player: Submission) -> Check:
     """Return whether a submission can be imported in time, and the findings of the player checks."""
-    process = ChildProcess(is_sandboxed=True)
-    make = recipe(checks_of_file, str(player.file), player.player)
+    child = Child(sandboxed(recipe(checks_of_file, str(player.file), player.player), player.file))
     try:
-        refusal = exchange(process, sandboxed(make, player.file), IMPORT_SECONDS)
-        if isinstance(refusal, SetupError):
-            return Check(to_one_line(refusal.why, LONGEST_LINE))
-        return Check("", (*_findings(process), *source_remarks(player.file)))
-    except TransportTimeout:
-        return Check(f"importing it takes longer than {IMPORT_SECONDS:g} s")
-    except TransportClosed:
-        return Check("importing it ends the process")
-    except Exception:
-        return Check("it tampered with its own result")
+        child.start(IMPORT_SECONDS)
+        return Check("", (*_findings(child), *source_remarks(player.file)))
+    except NoAnswer as error:
+        late = f"importing it takes longer than {IMPORT_SECONDS:g} s"
+        return Check(error.described(late, "importing it ends the process", "it tampered with its own result"))
     finally:
-        process.end()
+        child.end()
 
 
-def _findings(process: ChildProcess) -> Iterator[CheckResult]:
+def _findings(child: Child) -> Iterator[CheckResult]:
     try:
-        for finding in _FINDINGS.validate_python(exchange(process, (), CHECK_SECONDS)):
+        for finding in _FINDINGS.validate_python(child.ask((), CHECK_SECONDS)):
             check, seen = to_one_line(finding.check), to_one_line(finding.seen, LONGEST_LINE)
             yield CheckResult(check, finding.ok, seen, finding.is_note)
-    except TransportTimeout:
-        yield CheckResult("checks", False, f"took longer than {CHECK_SECONDS:g} s in total")
-    except TransportClosed:
-        yield CheckResult("checks", False, "ended their process")
+    except NoAnswer as error:
+        late, nonsense = f"took longer than {CHECK_SECONDS:g} s in total", "returned an invalid result"
+        yield CheckResult("checks", False, error.described(late, "ended their process", nonsense))
     except Exception:
         yield CheckResult("checks", False, "returned an invalid result")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,8 @@ from ..editions.classic_board import Board
 from ..engines.engine_agent import LATE_MS, UNREAD, EngineLines, Start, start_engine, write_variants
 from ..engines.protocol import PROTOCOLS, UCI, UGI, Info, Program, Protocol, add_info, read_move, variant_of, write_move
 from ..files.temp_folders import temporary_folder
-from ..processes.child_process import LineTooLong, TransportClosed, TransportTimeout
+from ..processes.child import Termination
+from ..processes.child_process import NoAnswer
 from ..rules.geometry import parse_size
 from ..usercode.user_exceptions import to_one_line
 
@@ -126,12 +126,11 @@ def _take(step: EngineCheck, lines: EngineLines, errors: Path | None = None) -> 
             _receive_until(lines, until, seconds, received)
             if until == "bestmove":
                 _expect_no_more(lines)
-        except TransportTimeout:
-            wrong = f"nothing more within {seconds:g} s"
-        except TransportClosed:
-            wrong = "" if until == "" else f"it {lines.ending(1.0) or 'closed its output'}{_last_errors(errors)}"
-        except LineTooLong:
-            wrong = "a line that is too long"
+        except NoAnswer as error:
+            if error.why is not Termination.DIED:
+                wrong = error.described(f"nothing more within {seconds:g} s", "", "a line that is too long")
+            elif until:
+                wrong = f"it {lines.ending(1.0) or 'closed its output'}{_last_errors(errors)}"
         except _Unasked as error:
             wrong = str(error)
         if wrong:
@@ -152,8 +151,11 @@ def _receive_until(lines: EngineLines, until: str, seconds: float, received: lis
 
 
 def _expect_quiet(lines: EngineLines, seconds: float) -> None:
-    with suppress(TransportTimeout):
+    try:
         _receive_until(lines, "", seconds, [])
+    except NoAnswer as error:
+        if error.why is not Termination.TIMED_OUT:
+            raise
 
 
 def _expect_no_more(lines: EngineLines) -> None:

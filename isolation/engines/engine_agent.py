@@ -18,7 +18,8 @@ from ..editions.classic_board import Board
 from ..engines.protocol import looks_like_move, read_move
 from ..files.temp_folders import temporary_folder
 from ..players.agents import ForfeitError, OwnProcessAgent
-from ..processes.child_process import EngineTransport, Idle, LineTooLong, Transport, TransportClosed, TransportTimeout
+from ..processes.child import Termination
+from ..processes.child_process import Idle, NoAnswer, SupervisedProgram
 from ..processes.subprocess_player import file_name
 from ..rules.limits import Limit
 from ..rules.outcome import AT_LAST, Reason
@@ -63,11 +64,20 @@ class Timeouts:
 WAITS = Timeouts()
 
 
-class EngineLines(Transport, Protocol):
-    """A transport that reports how the other side ended."""
+class EngineLines(Protocol):
+    """Lines to and from an engine, for use by one thread; see `SupervisedProgram`."""
+
+    def send(self, line: bytes, seconds: float) -> None:
+        """Send a line."""
+
+    def receive(self, seconds: float) -> bytes:
+        """Return the next line."""
 
     def ending(self, seconds: float) -> str:
         """Return how the engine ended, in words, if that is known within `seconds`; else ""."""
+
+    def end(self) -> None:
+        """End the engine immediately. Repeated calls do nothing."""
 
 
 Start = Callable[[Program, str], EngineLines]
@@ -84,7 +94,7 @@ def start_engine(program: Program, errors: str) -> EngineLines:
     """
     if errors:
         Path(errors).parent.mkdir(exist_ok=True)
-    return EngineTransport(program.find(), program.directory or None, errors or os.devnull, LONGEST_LINE)
+    return SupervisedProgram(program.find(), program.directory or None, errors or os.devnull, LONGEST_LINE)
 
 
 def start_session(program: Program, errors: str = "", waits: Timeouts = WAITS, start: Start = start_engine) -> Session:
@@ -249,7 +259,7 @@ class Session:
                 continue
             try:
                 line = self._hear(min(silence, left))
-            except TransportTimeout:
+            except NoAnswer:
                 if time.monotonic() < deadline:
                     self._stall("no line while it searched")
                 continue
@@ -274,18 +284,20 @@ class Session:
         self._remember(self._said, f"> {to_one_line(line, _SHOWN)}")
         try:
             self.lines.send(line.encode(), self._by(self.waits.ready) - time.monotonic())
-        except TransportTimeout:
+        except NoAnswer as error:
+            if error.why is Termination.DIED:
+                self._crash()
             self._stall("it does not read its input")
-        except TransportClosed:
-            self._crash()
 
     def _hear(self, seconds: float) -> str:
-        """Return the next line; raise TransportTimeout if there is none in time."""
+        """Return the next line; raise NoAnswer if there is none in time."""
         try:
             line = self.lines.receive(max(0.0, seconds)).decode(errors="replace").strip()
-        except TransportClosed:
-            self._crash()
-        except LineTooLong:
+        except NoAnswer as error:
+            if error.why is Termination.TIMED_OUT:
+                raise
+            if error.why is Termination.DIED:
+                self._crash()
             loss = self._loss(Reason.NONSENSE, f"sent a line of more than {LONGEST_LINE:,} bytes")
             self.end()
             raise loss from None
@@ -306,7 +318,7 @@ class Session:
         while (left := deadline - time.monotonic()) > 0:
             try:
                 line = self._hear(left)
-            except TransportTimeout:
+            except NoAnswer:
                 break
             if line in options:
                 return line

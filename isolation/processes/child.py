@@ -5,6 +5,9 @@ questions, tuples of arguments for the function made by the setup; the answer is
 `Failure`. If the setup makes anything but a function, that is the only answer. Only these types, search results and
 plain data are unpickled from answers, since user code may have tampered with the process that sends them.
 
+A *forking* child stays as it was made: each question has a `Setup`, and is answered in a process that is forked for it
+and restricted as the setup says. Nothing of an answer remains: no memory, no changed module, no loop.
+
 In setups, values loaded from a user's file are pickled as the file and the name, and loaded again. Functions and
 classes of importable modules are pickled by name; those of scripts, lambdas and local functions by value.
 """
@@ -15,14 +18,19 @@ import base64
 import io
 import os
 import pickle
+import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, NoReturn
 
 from ..loading.load_user_code import content_hash, data_hash, load, origin_of
 from ..players.agents import forfeit_from
@@ -30,7 +38,22 @@ from ..players.classic_agent import Given
 from ..search import SearchResult
 from ..usercode.user_exceptions import name_of, to_one_line
 
-Guard = Literal["none", "contained", "sandboxed"]
+Guard = Literal["none", "contained", "sandboxed", "forking"]
+PROCESSOR_SECONDS = 60
+"""Processor time of an answer in a sandbox, if its setup says nothing else."""
+LONGEST_ANSWER = 1 << 20
+"""Largest answer in bytes; longer ones are not from the toolkit."""
+_CHUNK = 1 << 16
+
+
+class Termination(Enum):
+    """Why a process was asked in vain."""
+
+    TIMED_OUT = "timed out"
+    SPENT = "used up its processor time"
+    DIED = "died"
+    NONSENSE = "answered nonsense"
+    REFUSED = "could not be set up"
 
 
 @dataclass(frozen=True)
@@ -39,14 +62,16 @@ class Setup:
 
     Attributes:
         make: a pickled call that makes the function that answers questions, or the only answer; see
-            `recipe`.
+            `recipe`. For a fork, the pickled arguments of the function that its parent has made; see `to_bytes`.
         guard: restrictions of the process, see `sandbox.contain` and `sandbox.enter_sandbox`. They apply before
-            anything is unpickled. Processes that run only the toolkit's code have none.
+            anything is unpickled. Processes that run only the toolkit's code have none, nor do those that fork.
         folder: folder of the user's file, if any; errors are located in it, and a sandboxed process works in it.
         imports: modules of the toolkit to import into a sandboxed process, as some cannot be imported in it later.
         scratch: folder for compiled code in a sandboxed process, where it may change files; none by default.
         readable: what a sandboxed process may read besides, see `sandbox.enter_sandbox`.
         out: folder for the results of a sandboxed process, where it may change files as well.
+        processor: seconds of processor time that a sandboxed process may use for each answer; 0 for no limit.
+        wall: seconds after which a fork is ended.
     """
 
     make: bytes
@@ -56,6 +81,8 @@ class Setup:
     scratch: str = ""
     readable: tuple[str, ...] = ()
     out: str = ""
+    processor: int = PROCESSOR_SECONDS
+    wall: float = 300.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +98,23 @@ class Failure:
 
     detail: str
     traceback: str = ""
+
+
+@dataclass(frozen=True)
+class Forked:
+    """What became of a fork.
+
+    Attributes:
+        answer: the function's return value or a `Failure`; None if there is none.
+        notes: what the function noted on its way.
+        why: the value of a `Termination`; empty if the fork has answered.
+        seconds: processor time used.
+    """
+
+    answer: Any
+    notes: tuple[str, ...]
+    why: str
+    seconds: float
 
 
 def encode(value: object) -> bytes:
@@ -113,10 +157,11 @@ def serve() -> None:
     threading.Thread(target=_listen, args=(lines, questions), daemon=True).start()
     made = _make(setup)
     _say(answers, None if callable(made) else made)
-    while callable(made):
+    answering = partial(_answer_forked, made) if callable(made) and setup.guard == "forking" else made
+    while callable(answering):
         question = decode(questions.get())
         before_question()
-        _say(answers, _answer(made, question, setup.folder))
+        _say(answers, _answer(answering, question, setup.folder))
 
 
 def claim_stdio() -> tuple[BinaryIO, BinaryIO]:
@@ -138,18 +183,20 @@ def _listen(lines: BinaryIO, questions: SimpleQueue[bytes]) -> None:
     os._exit(1)
 
 
-def _restrain(setup: Setup) -> Callable[[], None]:
+def _restrain(setup: Setup, *, is_fork: bool = False) -> Callable[[], None]:
     """Restrict this process as the setup requires; return a function to be called before each question."""
-    from .sandbox import contain, enter_sandbox
+    from .sandbox import contain, enter_sandbox, limit_processor
 
     if setup.guard == "contained":
         return contain()
-    if setup.guard == "sandboxed":
-        if setup.scratch:
-            from ..compiling.code_cache import ENVIRONMENT_VARIABLE
+    if setup.guard != "sandboxed":
+        return lambda: None
+    if setup.scratch:
+        from ..compiling.code_cache import move_to
 
-            os.environ[ENVIRONMENT_VARIABLE] = setup.scratch
-        enter_sandbox(setup.folder, setup.scratch, setup.readable, setup.imports, setup.out)
+        move_to(Path(setup.scratch))
+    limit_processor(setup.processor, is_final=is_fork)
+    enter_sandbox(setup.folder, setup.scratch, setup.readable, setup.imports, setup.out)
     return lambda: None
 
 
@@ -173,12 +220,72 @@ def _answer(function: Callable[..., object], question: tuple[Any, ...], folder: 
         return Failure(detail, user_traceback(error, folder))
 
 
+def _answer_forked(function: Callable[..., object], setup: Setup) -> Forked:
+    """Answer a question in a process forked from this one, which is ended when it has answered or is late."""
+    reading, writing = os.pipe()
+    before = _used_by_children()
+    fork = os.fork()
+    if not fork:
+        _serve_fork(function, setup, writing)
+    os.close(writing)
+    said, why = bytearray(), Termination.DIED
+    deadline = time.monotonic() + setup.wall
+    try:
+        while len(said) <= LONGEST_ANSWER:
+            if not select.select([reading], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                why = Termination.TIMED_OUT
+                break
+            if not (chunk := os.read(reading, _CHUNK)):
+                break
+            said += chunk
+    finally:  # one that has ended is unaffected until it is waited for
+        os.kill(fork, signal.SIGKILL)
+        status = os.waitpid(fork, 0)[1]
+        os.close(reading)
+    seconds = _used_by_children() - before
+    if os.WIFSIGNALED(status) and seconds >= setup.processor > 0:
+        why = Termination.SPENT
+    return _forked(bytes(said).splitlines(), why, seconds)
+
+
+def _serve_fork(function: Callable[..., object], setup: Setup, writing: int) -> NoReturn:
+    try:
+        os.closerange(3, writing)
+        os.closerange(writing + 1, os.sysconf("SC_OPEN_MAX"))
+        with os.fdopen(writing, "wb") as answers:
+            _restrain(setup, is_fork=True)
+            note = partial(_say, answers)
+            _say(answers, [_answer(function, (note, *from_bytes(setup.make)), setup.folder)])
+    finally:
+        os._exit(0)
+
+
+def _forked(lines: list[bytes], why: Termination, seconds: float) -> Forked:
+    """Return what a fork has said: notes, and at last its answer in a list."""
+    try:
+        said = [decode_answer(line) for line in lines]
+    except Exception:
+        said, why = [], Termination.NONSENSE
+    notes = tuple(note for note in said if type(note) is str)
+    if said and type(said[-1]) is list and len(said[-1]) == 1:
+        return Forked(said[-1][0], notes, "", seconds)
+    return Forked(None, notes, why.value, seconds)
+
+
+def _used_by_children() -> float:
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def _say(answers: BinaryIO, answer: object) -> None:
     answers.write(encode(answer) + b"\n")
     answers.flush()
 
 
-_ANSWERS = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in (SearchResult, Given, Failure, SetupError)}
+_KINDS = SearchResult, Given, Failure, SetupError, Forked
+_ANSWERS = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in _KINDS}
 
 
 class AgentPicklingError(ValueError):

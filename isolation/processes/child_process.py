@@ -6,7 +6,6 @@ Lines go to them and come from them by deadlines, and idle processes are kept fo
 from __future__ import annotations
 
 import os
-import re
 import select
 import signal
 import socket
@@ -16,13 +15,15 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
+from math import ceil
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 import psutil
 
+from ..usercode.inputs import visible_variables
 from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
-from .child import Setup, SetupError, decode_answer, encode, recipe
+from .child import LONGEST_ANSWER, Setup, SetupError, Termination, decode_answer, encode, recipe
 
 KEEPER = Path(__file__).with_name("supervisor.py")
 _CHUNK = 1 << 16
@@ -35,8 +36,6 @@ START_SECONDS = 70.0
 """Timeout of starting a process, including the import of a user's file and the loading of compiled code."""
 MOST_WAITS = 10
 """Number of timeouts allowed on a machine that is too busy to run the process."""
-LONGEST_ANSWER = 1 << 20
-"""Largest answer in bytes; longer ones are not from the toolkit."""
 SPARING = {
     **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")},
     "ARROW_DEFAULT_MEMORY_POOL": "system",
@@ -44,53 +43,33 @@ SPARING = {
 """Environment variables that limit a child's memory: libraries use one thread, since each has a stack, and Arrow does
 not reserve a gigabyte when it reads a file."""
 
-_HARMLESS = re.compile(
-    r"PATH|HOME|LANG|LANGUAGE|LC_\w+|TZ|TZDIR|TMPDIR|(DY)?LD_LIBRARY_PATH|PYTHON\w*|VIRTUAL_ENV|\w+_NUM_THREADS|NUMBA_\w+"
-    r"|ISOLATION_\w+|XDG_CACHE_HOME"
-)
-"""Environment variables of the user that a sandboxed process has; others may be secrets."""
+_LAST_WORDS = 1.0
+"""Seconds in which a supervisor says how a process has ended."""
+_SPENT = "was ended by SIGXCPU"
 _SCHEDULED = 2
 """Lowest bits of the id of another process's CPU clock on Linux; see clock_getcpuclockid(3)."""
 
 
-class TransportTimeout(Exception):
-    """The other side has not received or not sent a line in time."""
+class NoAnswer(Exception):
+    """A process was asked in vain. One that `Child.ask` has asked is ended.
+
+    Attributes:
+        why: the reason.
+        detail: why the setup was refused, or how the process ended; empty if unknown.
+    """
+
+    def __init__(self, why: Termination, detail: str = "") -> None:
+        super().__init__(f"it {why.value}{detail and f': {detail}'}")
+        self.why, self.detail = why, detail
+
+    def described(self, late: str, died: str, nonsense: str) -> str:
+        """Return the description of the reason; why a setup was refused describes itself."""
+        reasons = dict.fromkeys((Termination.TIMED_OUT, Termination.SPENT), late)
+        return {**reasons, Termination.DIED: died, Termination.NONSENSE: nonsense}.get(self.why, self.detail)
 
 
-class TransportClosed(Exception):
-    """The other side has ended or closed its ends of the pipes."""
-
-
-class LineTooLong(Exception):
-    """The other side sends a line beyond the maximum length."""
-
-
-class Transport(Protocol):
-    """Lines to and from another process, for use by one thread."""
-
-    def send(self, line: bytes, seconds: float) -> None:
-        """Send a line, given without its newline, within `seconds`.
-
-        Raises:
-            TransportTimeout: the other side does not receive it in time; part of it may have been sent.
-            TransportClosed: the other side has ended.
-        """
-
-    def receive(self, seconds: float) -> bytes:
-        """Return the next line without its newline, within `seconds`.
-
-        Raises:
-            TransportTimeout: no line arrives in time.
-            TransportClosed: no more lines will arrive.
-            LineTooLong: the line exceeds the maximum length, if there is one.
-        """
-
-    def end(self) -> None:
-        """End the other side immediately. Repeated calls do nothing."""
-
-
-class EngineTransport:
-    """Lines to the standard input and from the standard output of an engine, an external program.
+class SupervisedProgram:
+    """Lines to the standard input and from the standard output of a program, such as an engine, for one thread.
 
     The process is a new program, never a fork, so that this process may have threads. It inherits no pipe, socket or
     file but its own. It leads a process group and is ended with the group: by its supervisor, which is its parent, even
@@ -105,7 +84,7 @@ class EngineTransport:
         longest: int,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Start the engine. If it cannot be started, the transport is closed.
+        """Start the program. If it cannot be started, it has ended.
 
         Args:
             directory: its working directory; None for that of this process.
@@ -140,7 +119,7 @@ class EngineTransport:
         self._input, self._output = self._process.stdin, self._process.stdout
         os.set_blocking(self._input.fileno(), False)
         self._received = bytearray()
-        self._is_over = False
+        self.is_over = False
 
     @property
     def pid(self) -> int:
@@ -148,7 +127,11 @@ class EngineTransport:
         return self._process.pid
 
     def send(self, line: bytes, seconds: float) -> None:
-        """Write a line; see `Transport.send`."""
+        """Send a line, given without its newline, within `seconds`.
+
+        Raises:
+            NoAnswer: it is not received in time, though part of it may be; or the program has ended.
+        """
         deadline = time.monotonic() + seconds
         left = memoryview(line + b"\n")
         while left:
@@ -158,28 +141,32 @@ class EngineTransport:
             except BlockingIOError:
                 continue
             except BrokenPipeError:
-                raise TransportClosed from None
+                raise NoAnswer(Termination.DIED) from None
 
     def receive(self, seconds: float) -> bytes:
-        """Read a line; see `Transport.receive`."""
+        """Return the next line without its newline, within `seconds`.
+
+        Raises:
+            NoAnswer: no line arrives in time, none will arrive, or it is too long.
+        """
         deadline = time.monotonic() + seconds
         seen = 0
         while (at := self._received.find(b"\n", seen)) < 0:
             seen = len(self._received)
             if seen > self._longest:
-                raise LineTooLong
+                raise NoAnswer(Termination.NONSENSE)
             _await(self._fileno(self._output), select.POLLIN, deadline)
             chunk = os.read(self._output.fileno(), _CHUNK)
             if not chunk:
-                raise TransportClosed
+                raise NoAnswer(Termination.DIED)
             self._received += chunk
         line = bytes(self._received[:at])
         del self._received[: at + 1]
         return line
 
     def ending(self, seconds: float) -> str:
-        """Return how the engine ended, in words, if that is known within `seconds`; else ""."""
-        if self._is_over:
+        """Return how the program ended, in words, if that is known within `seconds`; else ""."""
+        if self.is_over:
             return ""
         self._notice.settimeout(seconds)
         try:
@@ -188,17 +175,17 @@ class EngineTransport:
             return ""
 
     def kill(self) -> None:
-        """Kill the group. A thread that waits for a line finds the transport closed, and must `end` it."""
-        if not self._is_over:
+        """Kill the group. A thread that waits for a line hears that it has died, and must `end` it."""
+        if not self.is_over:
             with suppress(ProcessLookupError, PermissionError):  # macOS raises it for a group with only a zombie left
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """End the engine and its group, and wait for its supervisor to end."""
-        if self._is_over:
+        """End the program and its group, and wait for its supervisor to end. Repeated calls do nothing."""
+        if self.is_over:
             return
         self.kill()
-        self._is_over = True
+        self.is_over = True
         self._process.kill()
         self._process.wait()
         self._input.close()
@@ -206,8 +193,8 @@ class EngineTransport:
         self._notice.close()
 
     def _fileno(self, pipe: object) -> int:
-        if self._is_over:
-            raise TransportClosed
+        if self.is_over:
+            raise NoAnswer(Termination.DIED)
         return pipe.fileno()  # type: ignore[attr-defined,no-any-return]
 
 
@@ -215,7 +202,7 @@ def _await(file: int, event: int, deadline: float) -> None:
     poll = select.poll()
     poll.register(file, event)
     if not poll.poll(min(max(0.0, 1e3 * (deadline - time.monotonic())), _LONGEST_WAIT_MS)):
-        raise TransportTimeout
+        raise NoAnswer(Termination.TIMED_OUT)
 
 
 class Endable(Protocol):
@@ -255,39 +242,93 @@ class Idle(Generic[Key, Kept]):
             surplus[2].end()
 
 
-class ChildProcess(EngineTransport):
-    """A child process whose timeouts are extended while the machine is too busy to run it.
+class Child(SupervisedProgram):
+    """A child process: set up, asked questions by deadlines, and ended. One thread asks at a time; any may end it.
 
-    Its parent is a supervisor, so that user code that kills its parent ends only itself.
+    Deadlines are extended while the machine is too busy to run it. Its parent is a supervisor, so that user code that
+    kills its parent ends only itself. With a sandboxed setup, it gets only harmless variables of the environment.
     """
 
-    def __init__(self, program: str = START, longest: int = LONGEST_ANSWER, *, is_sandboxed: bool = False) -> None:
+    def __init__(self, setup: Setup, longest: int = LONGEST_ANSWER, program: str = START) -> None:
         """Start a Python process with the same module path.
 
         Args:
-            program: its code.
             longest: largest answer in bytes.
-            is_sandboxed: whether it will be sandboxed: of the environment it gets only what tells nothing of the user.
+            program: its code.
         """
-        own = {name: value for name, value in os.environ.items() if not is_sandboxed or _HARMLESS.fullmatch(name)}
+        own = os.environ if setup.guard in ("none", "contained") else visible_variables()
         super().__init__(_python_program(program), None, os.devnull, longest, {**own, **SPARING})
+        self.setup = setup
+        self._asking = threading.RLock()
         self._child: psutil.Process | None = None
 
+    def start(self, seconds: float = START_SECONDS) -> Any:
+        """Send the setup, and return its only answer, if it makes one; else None.
+
+        Raises:
+            NoAnswer: the setup is refused, or the process does not answer; it has been ended.
+        """
+        answer = self.ask(self.setup, seconds)
+        if isinstance(answer, SetupError):
+            self.end()
+            raise NoAnswer(Termination.REFUSED, to_one_line(answer.why, LONGEST_LINE))
+        return answer
+
+    def ask(self, question: Setup | tuple[Any, ...], seconds: float) -> Any:
+        """Return the answer to a question. If this is interrupted, the process is ended.
+
+        Raises:
+            NoAnswer: there is none within `seconds`; the process has been ended.
+        """
+        line, is_answered = encode(question), False
+        with self._asking:
+            try:
+                self._allow(self.setup.processor)
+                self.send(line, seconds)
+                answer = decode_answer(self.receive(seconds))
+                is_answered = True
+                return answer
+            except NoAnswer as error:
+                raise self._explained(error) from None
+            except Exception:  # raised by decoding a line that was written by user code
+                raise NoAnswer(Termination.NONSENSE) from None
+            finally:
+                if not is_answered:
+                    self.end()
+
+    def end(self) -> None:
+        """End the process and its group. If another thread asks it, that hears that it has died."""
+        self.kill()
+        if self._asking.acquire(blocking=False):
+            try:
+                super().end()
+            finally:
+                self._asking.release()
+
     def receive(self, seconds: float) -> bytes:
-        """Read a line; see `Transport.receive`.
+        """Read a line; see `SupervisedProgram.receive`.
 
         A process that is ready to run, but got less than half of the time, is given `seconds` more, `MOST_WAITS` times.
         """
-        used = self.used()
-        for _ in range(MOST_WAITS):
+        used, waits = self.used(), MOST_WAITS
+        while True:
             try:
                 answer = super().receive(seconds)
                 self._continue_supervisor()
                 return answer
-            except TransportTimeout:
-                if not self._would_run() or self.used() - used > seconds / 2:
+            except NoAnswer as error:
+                waits -= 1
+                may_wait = error.why is Termination.TIMED_OUT and waits and self._would_run()
+                if not may_wait or self.used() - used > seconds / 2:
                     raise
-        raise TransportTimeout
+
+    def memory(self) -> int:
+        """Return the bytes that the process and its children hold; 0 if it has ended."""
+        try:
+            own = psutil.Process(self.pid)
+            return sum(process.memory_info().rss for process in (own, *own.children(recursive=True)))
+        except psutil.Error:
+            return 0
 
     def used(self) -> float:
         """Return the CPU time that the process has used, in seconds; 0 if it has ended."""
@@ -298,6 +339,21 @@ class ChildProcess(EngineTransport):
                 times = child.cpu_times()
                 return float(times.user + times.system)
         return 0.0
+
+    def _explained(self, error: NoAnswer) -> NoAnswer:
+        """Return an error with how the process ended, as far as its supervisor says it."""
+        how = self.ending(_LAST_WORDS) if error.why is Termination.DIED else ""
+        return NoAnswer(Termination.SPENT if how == _SPENT else Termination.DIED, how) if how else error
+
+    def _allow(self, seconds: int) -> None:
+        """Let a sandboxed process use `seconds` of processor time from now on, where another process can allow it."""
+        if self.setup.guard == "sandboxed" and seconds and sys.platform == "linux":
+            import resource
+
+            with suppress(psutil.Error, OSError):
+                if child := self._found():
+                    limits = ceil(self.used()) + seconds, resource.RLIM_INFINITY
+                    resource.prlimit(child.pid, resource.RLIMIT_CPU, limits)
 
     def _continue_supervisor(self) -> None:
         """Resume the supervisor, which would not notice this process's end if user code has stopped it."""
@@ -325,35 +381,17 @@ def _python_program(code: str) -> list[str]:
     return [sys.executable, "-P", "-c", code, *whole]
 
 
-def exchange(process: Transport, question: Setup | tuple[Any, ...], seconds: float) -> Any:
-    """Send a setup or a question to a child and return its answer.
-
-    Raises:
-        TransportTimeout: no answer within `seconds`.
-        TransportClosed: the child has ended.
-        Exception: the child sent something that is not an answer.
-    """
-    process.send(encode(question), seconds)
-    return decode_answer(process.receive(seconds))
-
-
 def call_in_child(function: Callable[..., object], *arguments: object) -> Any:
     """Call a function that runs user code in a child process; return its result: text, numbers, or tuples of these.
 
     Raises:
         ValueError: the function raised an exception, ended its process or took too long; the message is one line.
     """
-    process = ChildProcess()
+    child = Child(Setup(recipe(function, *arguments)))
     try:
-        answer = exchange(process, Setup(recipe(function, *arguments)), START_SECONDS)
-    except TransportTimeout:
-        raise ValueError(f"takes longer than {START_SECONDS:g} s") from None
-    except TransportClosed:
-        raise ValueError("ends its process") from None
-    except Exception:
-        raise ValueError("tampered with its own result") from None
+        return child.start()
+    except NoAnswer as error:
+        late = f"takes longer than {START_SECONDS:g} s"
+        raise ValueError(error.described(late, "ends its process", "tampered with its own result")) from None
     finally:
-        process.end()
-    if isinstance(answer, SetupError):
-        raise ValueError(to_one_line(answer.why, LONGEST_LINE))
-    return answer
+        child.end()

@@ -14,9 +14,11 @@ import mmap
 import os
 import stat
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
+from math import ceil
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -200,6 +202,15 @@ def _limit() -> None:
             resource.setrlimit(kind, (least, least))
         except (ValueError, OSError):  # macOS defines some limits without supporting them
             continue
+
+
+def limit_processor(seconds: int, *, is_final: bool = False) -> None:
+    """Let this process use at most `seconds` more of processor time; a final limit is never raised. 0 is no limit."""
+    import resource
+
+    if seconds:
+        most = ceil(time.process_time()) + seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1 if is_final else resource.RLIM_INFINITY))
 
 
 def limit_memory(most: int) -> None:

@@ -23,8 +23,8 @@ from ..rules.limits import Limit
 from ..rules.outcome import PROCESS_DIED, Reason
 from ..search import SearchResult, is_well_formed
 from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
-from .child import AgentPicklingError, Failure, Setup, SetupError, one_line, recipe
-from .child_process import START_SECONDS, ChildProcess, Idle, Transport, TransportClosed, TransportTimeout, exchange
+from .child import PROCESSOR_SECONDS, AgentPicklingError, Failure, Setup, Termination, one_line, recipe
+from .child_process import START_SECONDS, Child, Idle, NoAnswer
 
 HANGS_AFTER = 60.0
 """Seconds beyond its time limit after which a move counts as a hang, if there is no hard cap."""
@@ -87,12 +87,11 @@ class SubprocessPlayer:
     order: Setup
     hard_cap: float
     judge: Judge
-    start: Callable[[], Transport] = ChildProcess
+    start: Callable[[Setup], Child] = Child
     start_seconds: float = START_SECONDS
     refused: Callable[[str], Exception] | None = None
     note: Callable[[ForfeitError], None] = lambda loss: None
-    _transport: Transport | None = field(default=None, init=False)
-    _is_waiting: bool = field(default=False, init=False)
+    _child: Child | None = field(default=None, init=False)
     _has_moved: bool = field(default=False, init=False)
 
     def new_game(self) -> None:
@@ -119,20 +118,16 @@ class SubprocessPlayer:
         return self._result(board, seed, is_timed=False)
 
     def close(self) -> None:
-        """Leave the process to the next player of the agent; end it if it still owes an answer."""
-        transport, self._transport = self._transport, None
-        if transport is None:
-            return
-        if self._is_waiting:
-            transport.end()
-        else:
-            _idle.put(self.order, transport)
+        """Leave the process to the next player of the agent."""
+        child, self._child = self._child, None
+        if child is not None and not child.is_over:
+            _idle.put(self.order, child)
 
     def _result(self, board: Board, seed: int, *, is_timed: bool) -> SearchResult:
-        transport = self._running()
-        used, started = _used(transport), time.monotonic()
+        child = self._running()
+        used, started = child.used(), time.monotonic()
         answer = self._ask((board, seed))
-        spent = Spent(time.monotonic() - started, _used(transport) - used, not self._has_moved)
+        spent = Spent(time.monotonic() - started, child.used() - used, not self._has_moved)
         self._has_moved = True
         try:
             result = self.judge(answer, spent, is_timed)
@@ -141,53 +136,39 @@ class SubprocessPlayer:
         return result
 
     def _ask(self, question: tuple[Any, ...]) -> object:
-        answer = self._exchange(self._running(), question, self.hard_cap, "no answer")
+        try:
+            answer = self._running().ask(question, self.hard_cap)
+        except NoAnswer as error:
+            raise _loss_of(error, f"no answer within {self.hard_cap:g} s") from None
         if isinstance(answer, Failure):
             loss = _as_error(answer)
             self.note(loss)
             raise loss
         return answer
 
-    def _running(self) -> Transport:
-        if self._transport is None:
-            self._transport = _idle.take(self.order) or self._started()
-        return self._transport
+    def _running(self) -> Child:
+        if self._child is None or self._child.is_over:
+            self._child = _idle.take(self.order) or self._started()
+        return self._child
 
-    def _started(self) -> Transport:
-        self._transport = transport = self.start()
-        answer = self._exchange(transport, self.order, self.start_seconds, "its process did not start")
-        if isinstance(answer, SetupError):
-            self._end()
-            why = to_one_line(answer.why, LONGEST_LINE)
-            raise self.refused(why) if self.refused else AgentPicklingError(self.name, why)
-        return transport
-
-    def _exchange(self, transport: Transport, question: Setup | tuple[Any, ...], seconds: float, late: str) -> object:
-        """Ask a question and return the answer. If this is interrupted, the answer is still due."""
-        self._is_waiting = True
+    def _started(self) -> Child:
+        child = self.start(self.order)
         try:
-            answer: object = exchange(transport, question, seconds)
-        except TransportTimeout:
-            self._end()
-            raise ForfeitError(Reason.HANG, f"{PROCESS_DIED}: it was ended, {late} within {seconds:g} s") from None
-        except TransportClosed:
-            self._end()
-            raise DIED from None
-        except Exception:  # raised by decoding a line that was written by user code
-            self._end()
-            raise _NONSENSE from None
-        self._is_waiting = False
-        return answer
-
-    def _end(self) -> None:
-        if self._transport is not None:
-            self._transport.end()
-        self._transport, self._is_waiting = None, False
+            child.start(self.start_seconds)
+        except NoAnswer as error:
+            if error.why is Termination.REFUSED:
+                refused = self.refused or partial(AgentPicklingError, self.name)
+                raise refused(error.detail) from None
+            raise _loss_of(error, f"its process did not start within {self.start_seconds:g} s") from None
+        return child
 
 
-def _used(transport: Transport) -> float:
-    """Return the CPU time used by the process, in seconds; 0 if unknown."""
-    return transport.used() if isinstance(transport, ChildProcess) else 0.0
+def _loss_of(error: NoAnswer, late: str) -> ForfeitError:
+    if error.why is Termination.NONSENSE:
+        return _NONSENSE
+    if error.why is Termination.DIED:
+        return DIED
+    return ForfeitError(Reason.HANG, f"{PROCESS_DIED}: it was ended, {late}")
 
 
 def _as_error(failure: Failure) -> ForfeitError:
@@ -281,7 +262,7 @@ def patience(agent: Agent) -> float:
     return HANGS_AFTER + allowed if agent.is_user_code else math.inf
 
 
-_idle: Idle[Setup, Transport] = Idle(MOST_KEPT)
+_idle: Idle[Setup, Child] = Idle(MOST_KEPT)
 
 # In the process
 
@@ -348,16 +329,17 @@ class FileAgent(OwnProcessAgent):
         """Return the same player with a timeout of `seconds` per move."""
         return replace(self, hard_cap=seconds)
 
-    def open(self, start: Callable[[], Transport] | None = None) -> SubprocessPlayer:
+    def open(self, start: Callable[[Setup], Child] = Child) -> SubprocessPlayer:
         """Return a player; its process is started for the first game."""
         make = recipe(_open_file, self.file, self.player, self.content, self.name, self.limit)
         usual = USUAL_CAP if self.is_restricted else patience(self)
+        cap = usual if self.hard_cap is None else self.hard_cap
         return SubprocessPlayer(
             self.name,
-            sandboxed(make, self.file) if self.is_restricted else Setup(make, folder=str(Path(self.file).parent)),
-            usual if self.hard_cap is None else self.hard_cap,
+            sandboxed(make, self.file, cap) if self.is_restricted else Setup(make, folder=str(Path(self.file).parent)),
+            cap,
             judge_given(self.limit, overruns=self.edition in ("", THIRD.name)),
-            start or partial(ChildProcess, is_sandboxed=self.is_restricted),
+            start,
             IMPORT_SECONDS if self.is_restricted else START_SECONDS,
             refused=lambda why: ForfeitError(Reason.ERROR, f"cannot be loaded: {why}"),
             note=self._note,
@@ -374,12 +356,17 @@ class FileAgent(OwnProcessAgent):
                 file.write(f"{json.dumps({'detail': loss.detail, 'traceback': loss.traceback})}\n")
 
 
-def sandboxed(make: bytes, file: str | Path) -> Setup:
-    """Return the setup of a sandboxed process for a user's file: it may read that file's folder, and compiled code."""
+def sandboxed(make: bytes, file: str | Path, longest: float = 0.0) -> Setup:
+    """Return the setup of a sandboxed process for a user's file: it may read that file's folder, and compiled code.
+
+    An answer that may take `longest` seconds gets processor time for all of them, on a busy machine as well.
+    """
     # Here, since it imports LLVM, which players do without.
     from ..compiling.code_cache import engine_folders
 
-    return Setup(make, "sandboxed", str(Path(file).parent), readable=tuple(map(str, engine_folders())))
+    processor = max(PROCESSOR_SECONDS, math.ceil(2 * longest)) if longest < math.inf else 0
+    readable = tuple(map(str, engine_folders()))
+    return Setup(make, "sandboxed", str(Path(file).parent), readable=readable, processor=processor)
 
 
 def _open_file(path: str, name: str, content: str, agent: str, limit: Limit) -> Callable[..., object]:

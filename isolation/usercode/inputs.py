@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,6 +31,10 @@ _DENIED = "denied"
 NO_FILE = (_MISSING, _SPECIAL) = ("missing", "no regular file")
 """States of what is opened and is no file."""
 _KINDS = {"open": "file", "os.listdir": "folder", "os.scandir": "folder"}
+_HARMLESS = re.compile(
+    r"PATH|HOME|LANG|LANGUAGE|LC_\w+|TZ|TZDIR|TMPDIR|(DY)?LD_LIBRARY_PATH|PYTHON\w*|VIRTUAL_ENV|\w+_NUM_THREADS|NUMBA_\w+"
+    r"|ISOLATION_\w+|XDG_CACHE_HOME"
+)
 _SEEN = (TOOLKIT, *BARE, "numpy", "scipy", "numba")
 _UNSEEN = ("ctypes", "importlib")
 _recorders: list[_Recorder] = []
@@ -163,11 +168,16 @@ class _Variables(dict[Any, Any]):
         return super().__getitem__(key)
 
 
+def visible_variables() -> dict[str, str]:
+    """Return the environment variables of the user that a sandboxed process has; others may be secrets."""
+    return {name: value for name, value in os.environ.items() if _HARMLESS.fullmatch(name)}
+
+
 def state_of(kind: str, name: str, folder: Path) -> str:
     """Return how something is now: the hash of a file or of a folder's names, whether a path exists, or a value."""
     path = folder / name
     if kind == "variable":
-        value = os.environ.get(name)
+        value = os.environ.get(name) if _HARMLESS.fullmatch(name) else None
         return _MISSING if value is None else hashlib.sha256(value.encode(errors="surrogateescape")).hexdigest()
     try:
         status = _stat(path)

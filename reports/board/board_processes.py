@@ -17,12 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NamedTuple, Self
-
-import psutil
+from typing import Any, NamedTuple
 
 from knights_isolation.isolation.processes.child import Guard, Setup, recipe
-from knights_isolation.isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
+from knights_isolation.isolation.processes.child_process import Child, NoAnswer
 from knights_isolation.isolation.processes.sandbox import limit_memory
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
@@ -118,7 +116,7 @@ class Processes:
         self._short = asyncio.Semaphore(room.short_places)
         self._waiting = 0
         self._long: Counter[str] = Counter()
-        self._idle: list[_BoardProcess] = []
+        self._idle: list[Child] = []
         self._preparing: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
@@ -135,11 +133,11 @@ class Processes:
         finally:
             self._waiting -= 1
         is_short = True
-        process: _BoardProcess | None = None
+        process: Child | None = None
         asking: asyncio.Task[BoardAnswer] | None = None
         try:
-            process = self._idle.pop() if self._idle else await _BoardProcess.start(self._setup)
-            asking = asyncio.create_task(process.answer(question))
+            process = self._idle.pop() if self._idle else await _started(self._setup)
+            asking = asyncio.create_task(_answered(process, question))
             if not await _is_done(asking, room.short):
                 if self._long.total() >= room.long_places or self._long[page] >= room.long_places_a_page:
                     self.prepare()
@@ -155,7 +153,7 @@ class Processes:
                 self._keep_or_end(process)
                 process = None
             return board_answer
-        except _Ended:
+        except NoAnswer:
             return failed(500, "the process for this request has died")
         finally:
             if is_short:
@@ -163,7 +161,7 @@ class Processes:
             else:
                 self._long[page] -= 1
             if process is not None:
-                process.drop()
+                process.end()
             if asking is not None:
                 asking.cancel()
 
@@ -176,14 +174,14 @@ class Processes:
         preparing.add_done_callback(self._preparing.discard)
 
     async def _prepare(self) -> None:
-        with suppress(_Ended):
-            process = await _BoardProcess.start(self._setup)
+        with suppress(NoAnswer):
+            process = await _started(self._setup)
             self._keep_or_end(process)
 
-    def _keep_or_end(self, process: _BoardProcess) -> None:
+    def _keep_or_end(self, process: Child) -> None:
         is_full = self._is_closed or len(self._idle) >= self._room.short_places
         if is_full or process.memory() > self._room.idle_memory:
-            process.drop()
+            process.end()
         else:
             self._idle.append(process)
 
@@ -193,61 +191,24 @@ class Processes:
         for preparing in self._preparing:
             preparing.cancel()
         while self._idle:
-            self._idle.pop().drop()
+            self._idle.pop().end()
 
 
-class _Ended(Exception):
-    """The process has died."""
+async def _started(setup: Setup) -> Child:
+    """Start a process that is ready for questions, or raise `NoAnswer`."""
+    process = Child(setup, _LONGEST_ANSWER)
+    try:
+        await asyncio.get_running_loop().run_in_executor(_THREADS, process.start)
+    except BaseException:
+        process.end()
+        raise
+    return process
 
 
-class _BoardProcess(ChildProcess):
-    """A process that answers questions, one at a time; belongs to the event loop."""
-
-    _is_asked = False
-
-    @classmethod
-    async def start(cls, setup: Setup) -> Self:
-        """Start a process that is ready for questions, or raise `_Ended`."""
-        process = cls(longest=_LONGEST_ANSWER)
-        try:
-            if await process._ask(setup, START_SECONDS) is not None:
-                raise _Ended
-        except BaseException:
-            process.drop()
-            raise
-        return process
-
-    async def answer(self, question: object) -> BoardAnswer:
-        """Return the process's answer, without a timeout, or raise `_Ended`."""
-        return BoardAnswer(*await self._ask((question,), math.inf))
-
-    def memory(self) -> int:
-        """Return the bytes that the process and its children hold; 0 if it has ended."""
-        try:
-            own = psutil.Process(self.pid)
-            return sum(process.memory_info().rss for process in (own, *own.children(recursive=True)))
-        except psutil.Error:
-            return 0
-
-    def drop(self) -> None:
-        """Kill the process; the thread that waits for it cleans up."""
-        if self._is_asked:
-            self.kill()
-        else:
-            self.end()
-
-    async def _ask(self, question: Setup | tuple[object], seconds: float) -> Any:
-        self._is_asked = True
-        answer = await asyncio.get_running_loop().run_in_executor(_THREADS, self._exchange, question, seconds)
-        self._is_asked = False
-        return answer
-
-    def _exchange(self, question: Setup | tuple[object], seconds: float) -> Any:
-        try:
-            return exchange(self, question, seconds)
-        except Exception:
-            self.end()
-            raise _Ended from None
+async def _answered(process: Child, question: Question) -> BoardAnswer:
+    """Return a process's answer, without a timeout, or raise `NoAnswer`."""
+    asking = asyncio.get_running_loop().run_in_executor(_THREADS, process.ask, (question,), math.inf)
+    return BoardAnswer(*await asking)
 
 
 async def _is_done(task: asyncio.Task[BoardAnswer], seconds: float) -> bool:

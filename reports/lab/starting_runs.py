@@ -22,8 +22,7 @@ from knights_isolation.experiments.play.sandboxed_run import setup_of, user_file
 from knights_isolation.experiments.record.log import games_folder
 from knights_isolation.experiments.record.run_directory import is_finished, is_run
 from knights_isolation.isolation.compiling.code_cache import copy_engine
-from knights_isolation.isolation.processes.child import Setup, SetupError
-from knights_isolation.isolation.processes.child_process import ChildProcess, exchange
+from knights_isolation.isolation.processes.child_process import Child, NoAnswer
 
 from ..board.board_api import endpoint
 from ..board.board_processes import BoardAnswer, failed, succeeded
@@ -89,10 +88,9 @@ class RunStarter:
         """
         out.mkdir(parents=True)
         await asyncio.to_thread(copy_engine, self._scratch)
-        process = ChildProcess(is_sandboxed=True)
-        setup = setup_of(keys, out.resolve(), self._scratch, files, extends)
-        playing = asyncio.create_task(asyncio.to_thread(_outcome, process, setup))
-        self._sandboxed = asyncio.create_task(_watch(process, playing, out, command))
+        child = Child(setup_of(keys, out.resolve(), self._scratch, files, extends))
+        playing = asyncio.create_task(asyncio.to_thread(_outcome, child))
+        self._sandboxed = asyncio.create_task(_watch(child, playing, out, command))
         began = time.monotonic()
         while not is_run(out):
             if playing.done() or time.monotonic() - began > BEGIN_SECONDS:
@@ -131,16 +129,19 @@ class RunStarter:
         return succeeded({"address": f"/runs/{quote(out.name)}"})
 
 
-def _outcome(process: ChildProcess, setup: Setup) -> str:
+def _outcome(child: Child) -> str:
     """Return why a process has not played its run to the end; empty if it has."""
+    ended = "its code has ended the process"
     try:
-        answer = exchange(process, setup, math.inf)
-    except Exception:
-        return "its code has ended the process"
-    return answer.why if isinstance(answer, SetupError) else ""
+        child.start(math.inf)
+    except NoAnswer as error:
+        return error.described(ended, ended, ended)
+    finally:
+        child.end()
+    return ""
 
 
-async def _watch(process: ChildProcess, playing: asyncio.Task[str], out: Path, command: str) -> None:
+async def _watch(child: Child, playing: asyncio.Task[str], out: Path, command: str) -> None:
     """End a process that adds no game to its run for long; note the tries of a run that is complete."""
     seen, since = -1.0, time.monotonic()
     try:
@@ -151,7 +152,7 @@ async def _watch(process: ChildProcess, playing: asyncio.Task[str], out: Path, c
                 break
             await asyncio.wait({playing}, timeout=_LOOKS_EVERY)
     finally:
-        process.kill()
+        child.end()
     if is_finished(out):
         words = [sys.executable, "-c", _NOTE, command, str(out)]
         await asyncio.to_thread(subprocess.run, words, capture_output=True, check=False)
