@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from knights_isolation.isolation.usercode.inputs import changed_input
 
+from .plan.run_keeping import written_config
 from .record import log
 from .record.checked_lines import SEALED, inspect_lines, read_json
 from .record.checked_parquet import read_parquet
 from .record.log_validation import check_facts
-from .record.run_directory import CONFIG, END, ENGINES, FACTS, HOME, load_run, missing_sentence, written_config
+from .record.run_directory import CONFIG, END, ENGINES, FACTS, HOME, load_run, missing_sentence
 from .record.tries import LOG, SOURCES, code_of, read_tries
 
 KEPT = "evaluated"

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.run_keeping import identity
 from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.run_directory import identity
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.seeds import game_seeds
 

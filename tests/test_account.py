@@ -9,7 +9,8 @@ from invented_runs import Invented
 
 from benchmarks import seasons
 from knights_isolation.experiments.noting import note_run
-from knights_isolation.experiments.record.run_directory import HOME, load_run, write_info
+from knights_isolation.experiments.plan.run_keeping import write_info
+from knights_isolation.experiments.record.run_directory import HOME, load_run
 from knights_isolation.experiments.record.tries import SETTING, read_tries
 from knights_isolation.experiments.statistics.account import (
     Look,

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from knights_isolation.experiments.plan.run_keeping import RunLockedError, locked
 from knights_isolation.experiments.record.checked_parquet import write_parquet
-from knights_isolation.experiments.record.run_directory import RunLockedError, locked
 from knights_isolation.isolation.files.atomic_write import check_output, make_folder, sweep, write_atomic, write_text
 
 
@@ -113,7 +113,7 @@ def test_a_table_is_written_with_its_folder_or_refused_in_one_line(tmp_path: Pat
 
 def test_a_lock_keeps_another_process_out_until_its_holder_has_died(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from knights_isolation.experiments.record.run_directory import locked\n"
+        "import sys; from pathlib import Path; from knights_isolation.experiments.plan.run_keeping import locked\n"
         "with locked(Path(sys.argv[1])):\n    print('held', flush=True)\n    input()"
     )
     holder = subprocess.Popen(

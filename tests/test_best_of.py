@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scripted_pool import here
 
+from knights_isolation.experiments.plan import run_keeping
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.schedule import pair_points
 from knights_isolation.experiments.plan.tournament_plan import make_plan
@@ -58,7 +59,7 @@ def test_who_is_shown_to_be_worse_plays_no_further(run: Path) -> None:
 @pytest.mark.exhaustive
 def test_the_log_is_the_same_whoever_plays_it_and_after_an_interruption(run: Path, tmp_path: Path) -> None:
     config = load_config(None, {**KEYS, "out": str(tmp_path / "again")})
-    run_directory.create(tmp_path / "again", make_plan(config), config)
+    run_keeping.create(tmp_path / "again", make_plan(config), config)
     (part,) = log.live_files(log.games_folder(run))
     some = log.read_part(part)
     log.append(log.games_folder(tmp_path / "again"), some.take(np.arange(0, len(some), 3)))
@@ -117,7 +118,7 @@ def test_compare_report_and_summary_say_who_is_left(run: Path, tmp_path: Path) -
 
 def test_a_best_of_that_has_just_begun_is_read(tmp_path: Path) -> None:
     config = load_config(None, {**KEYS, "out": str(tmp_path / "run")})
-    run_directory.create(tmp_path / "run", make_plan(config), config)
+    run_keeping.create(tmp_path / "run", make_plan(config), config)
     (section, *_) = compare_sections(load_findings([tmp_path / "run"]))
     assert "No opening has been completed against all opponents yet." in section.notes
 

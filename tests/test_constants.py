@@ -12,12 +12,13 @@ from scipy.stats import norm, t
 from knights_isolation.experiments.learn.spsa_tuning import moved, width
 from knights_isolation.experiments.learn.tuning_games import SpsaPlan, plan_of
 from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.run_keeping import finish
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play import game_recorder
 from knights_isolation.experiments.play.finished_games import forfeited_game
 from knights_isolation.experiments.play.game_recorder import GameRecorder
 from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.run_directory import finish, games_at_end, missing_sentence
+from knights_isolation.experiments.record.run_directory import games_at_end, missing_sentence
 from knights_isolation.experiments.statistics.proportions import elo_from_score, score_from_elo, student_tail
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.step_down import holm

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from scripted_pool import here
 
 from cli import main
+from knights_isolation.experiments.plan import run_keeping
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.play import runner
 from knights_isolation.experiments.play.run_extension import extended_config
@@ -122,7 +123,7 @@ def test_an_extension_that_is_interrupted_is_resumed(
     with pytest.raises(KeyboardInterrupt):
         extend(run, tmp_path / "more")
     monkeypatch.undo()
-    config = run_directory.requested_config(run_directory.load_run(tmp_path / "more"), jobs=1)
+    config = run_keeping.requested_config(run_directory.load_run(tmp_path / "more"), jobs=1)
     assert play_tournament(config, resume=True, pools=here).finished
     play(tmp_path / "anew", **{**GAUNTLET, "contenders": [*GAUNTLET["contenders"], NEW]})
     assert_as_from_the_start(tmp_path / "more", tmp_path / "anew")
@@ -133,9 +134,9 @@ def test_a_run_by_the_old_rule_of_seeds_is_extended_by_it(run: Path, tmp_path: P
     write_json(run / run_directory.FACTS, {**read_json(run / run_directory.FACTS), "seeds_by": "agents"})
     for part in log.live_files(log.games_folder(run)):
         part.unlink()
-    run_directory.reopen(run)
+    run_keeping.reopen(run)
     assert play_tournament(
-        run_directory.requested_config(run_directory.load_run(run), jobs=1), resume=True, pools=here
+        run_keeping.requested_config(run_directory.load_run(run), jobs=1), resume=True, pools=here
     ).finished
     assert extend(run, tmp_path / "more").finished
     assert run_directory.load_run(tmp_path / "more").seeds_by == "agents"
@@ -170,7 +171,7 @@ def other_nodes(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (run_directory.reopen, "is unfinished: resume with isolation tournament --resume"),
+        (run_keeping.reopen, "is unfinished: resume with isolation tournament --resume"),
         (
             lambda run: change_facts(run, versions={"knights-isolation": "0.0.1"}),
             "was played with engine version 0.0.1",

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from knights_isolation.experiments.plan import run_keeping
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.record import run_directory
@@ -81,7 +82,7 @@ def test_a_run_writes_what_its_agents_say_and_findings_read_it(tmp_path):
     }
     config = load_config(None, keys)
     plan = make_plan(config)
-    run_directory.create(tmp_path / "run", plan, config)
+    run_keeping.create(tmp_path / "run", plan, config)
     entries = run_directory.load_run(tmp_path / "run").agents
     expected = {entrant.agent.name: entrant.agent.is_deterministic for entrant in plan.entrants}
     assert {name: entry.deterministic for name, entry in entries.items()} == expected
@@ -99,7 +100,7 @@ def test_runs_of_before_are_read_as_the_table_of_kinds_says(kind):
 
 def test_a_run_of_before_is_read_like_one_of_today_and_written_again_as_one(tmp_path):
     config = load_config(None, {"contenders": ["ID:open@nodes=5"], "opponents": ["random", "greedy"], "pairs": 2})
-    run_directory.create(tmp_path, make_plan(config), config)
+    run_keeping.create(tmp_path, make_plan(config), config)
     facts, info = read_json(tmp_path / "run.json"), run_directory.load_run(tmp_path)
     assert facts.pop("version") == RUN_VERSION
     for entry in facts["agents"].values():
@@ -107,14 +108,14 @@ def test_a_run_of_before_is_read_like_one_of_today_and_written_again_as_one(tmp_
             del entry[later]
     write_json(tmp_path / "run.json", facts)
     assert run_directory.load_run(tmp_path) == info
-    run_directory.note_unranked(tmp_path, ["Greedy"])
+    run_keeping.note_unranked(tmp_path, ["Greedy"])
     assert read_json(tmp_path / "run.json")["version"] == RUN_VERSION
     assert run_directory.load_run(tmp_path).agents == info.agents
 
 
 def test_a_run_json_of_a_later_version_is_refused_and_not_misread(tmp_path):
     config = load_config(None, {"contenders": ["greedy"], "opponents": ["random"], "pairs": 1, "control": False})
-    run_directory.create(tmp_path, make_plan(config), config)
+    run_keeping.create(tmp_path, make_plan(config), config)
     facts = read_json(tmp_path / "run.json")
     write_json(tmp_path / "run.json", {**facts, "version": RUN_VERSION + 1})
     with pytest.raises(ValueError, match=r"run\.json: cannot be read: it has version 2, and this installation reads"):

@@ -17,8 +17,8 @@ from knights_isolation.experiments.exact import labels
 from knights_isolation.experiments.exact.accuracy import run_decisions
 from knights_isolation.experiments.exact.labels import label_moves, label_run, mistakes, read_labels
 from knights_isolation.experiments.exchange.game_files import append_game
+from knights_isolation.experiments.plan.run_keeping import locked
 from knights_isolation.experiments.record.log import read_games
-from knights_isolation.experiments.record.run_directory import locked
 from knights_isolation.isolation import Board, Limit, solve
 from knights_isolation.reports.board.request_models import GamesQuestion
 from knights_isolation.reports.board.resources import Resources, games

@@ -21,7 +21,8 @@ from knights_isolation.experiments.league.entries import Check, Entry, LeagueEnt
 from knights_isolation.experiments.league.league_results import PlayerForfeits, read_results
 from knights_isolation.experiments.league.league_run import USUAL, league_config
 from knights_isolation.experiments.league.submissions import Submission, find_submissions
-from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.plan import run_keeping
+from knights_isolation.experiments.record import log
 from knights_isolation.experiments.roster import complete, parse_agent, parse_spec
 from knights_isolation.experiments.roster.default_names import player_in
 from knights_isolation.isolation.editions.classic_board import Board
@@ -538,7 +539,7 @@ def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None
 def test_an_interrupted_league_is_played_to_its_end(home: Path) -> None:
     run = home / "interrupted"
     shutil.copytree(home / "run", run)
-    run_directory.reopen(run)
+    run_keeping.reopen(run)
     (run / "league.json").unlink()
     assert log.remove_games(log.games_folder(run), "ZeroDivisionError") > 4
     (run / "league" / "index.html").unlink()

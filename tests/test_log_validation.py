@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from scripted_pool import here
 
 from cli import main
+from knights_isolation.experiments.plan import run_keeping
 from knights_isolation.experiments.plan.config import Config, load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.finished_games import check_scheduled
@@ -184,7 +185,7 @@ def test_a_run_json_of_wrong_types_is_refused(keys: tuple[str, ...], value: Any,
 
 def test_out_may_begin_with_a_tilde_that_is_no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_directory.new_directory(config(Path("./~nobody-is-called-this"))) == Path("~nobody-is-called-this")
+    assert run_keeping.new_directory(config(Path("./~nobody-is-called-this"))) == Path("~nobody-is-called-this")
 
 
 def test_games_of_another_run_are_neither_listed_nor_shown(run: Path) -> None:

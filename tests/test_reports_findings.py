@@ -9,7 +9,8 @@ from invented_runs import Invented, gauntlet, random_wins
 
 import knights_isolation
 from cli import main
-from knights_isolation.experiments.record.run_directory import finish, missing_sentence
+from knights_isolation.experiments.plan.run_keeping import finish
+from knights_isolation.experiments.record.run_directory import missing_sentence
 from knights_isolation.experiments.roster import make_agent, parse_spec, settings_text
 from knights_isolation.experiments.statistics.agent_results import Effort, measure_effort
 from knights_isolation.experiments.statistics.contender_verdicts import judge

@@ -17,8 +17,9 @@ from invented_runs import gauntlet
 import knights_isolation as ki
 from cli import main
 from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.run_keeping import finish
 from knights_isolation.experiments.plan.tournament_plan import draw_openings, make_plan
-from knights_isolation.experiments.record.run_directory import finish, latest_run, load_run
+from knights_isolation.experiments.record.run_directory import latest_run, load_run
 from knights_isolation.experiments.statistics.sequential_tests import live_tests
 from knights_isolation.parameters import command_of
 from knights_isolation.registry import function_of

@@ -21,12 +21,13 @@ import pytest
 from scripted_pool import here
 
 from knights_isolation.experiments.bench import COMMAND
+from knights_isolation.experiments.plan import run_keeping
 from knights_isolation.experiments.plan.config import Config, load_config
+from knights_isolation.experiments.plan.run_keeping import locked
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, play_tournament
 from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
-from knights_isolation.experiments.record.run_directory import locked
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.sequential_tests import own_tests
 
@@ -145,9 +146,9 @@ def _forget(run: Path, keep: Callable[[np.ndarray], np.ndarray]) -> None:
 def test_a_run_can_be_resumed_from_its_directory_alone(tmp_path: Path, keys: dict[str, Any]) -> None:
     keys = {key: value for key, value in {**SMALL, **keys}.items() if value is not None}
     plan = make_plan(load_config(None, keys))
-    run_directory.create(tmp_path, plan, load_config(None, keys))
+    run_keeping.create(tmp_path, plan, load_config(None, keys))
     outcome = play_tournament(
-        run_directory.requested_config(run_directory.load_run(tmp_path), jobs=1), resume=True, pools=here
+        run_keeping.requested_config(run_directory.load_run(tmp_path), jobs=1), resume=True, pools=here
     )
     assert outcome.finished
     assert outcome.logged == len(plan.schedule)
@@ -156,12 +157,12 @@ def test_a_run_can_be_resumed_from_its_directory_alone(tmp_path: Path, keys: dic
 def test_a_run_begun_before_there_was_a_choice_of_elo_is_resumed(tmp_path: Path) -> None:
     keys = {**SMALL, "format": "head-to-head", "openings": "random:4", "sprt": [0, 50], "pairs": 2}
     config = load_config(None, {key: value for key, value in keys.items() if key != "opponents"})
-    run_directory.create(tmp_path, make_plan(config), config)
+    run_keeping.create(tmp_path, make_plan(config), config)
     facts = read_json(tmp_path / "run.json")
     del facts["requested"]["elo_model"]
     write_json(tmp_path / "run.json", facts)
     assert play_tournament(
-        run_directory.requested_config(run_directory.load_run(tmp_path), jobs=1), resume=True, pools=here
+        run_keeping.requested_config(run_directory.load_run(tmp_path), jobs=1), resume=True, pools=here
     ).finished
     assert {test.path.sprt.model for test in own_tests(load_findings([tmp_path]))} == {"logistic"}
 
@@ -189,9 +190,9 @@ def test_the_key_that_was_given_is_the_one_that_is_blamed(tmp_path: Path) -> Non
     with pytest.raises(ValueError, match=f"already holds a run: resume with isolation match --resume {tmp_path}"):
         play_tournament(config_of(tmp_path, **keys), pools=here)
     with pytest.raises(ValueError, match="is a run with pairs = 2, not 5: choose another --out"):
-        play_tournament(run_directory.requested_config(info, jobs=1, changes={"pairs": 5}), resume=True)
+        play_tournament(run_keeping.requested_config(info, jobs=1, changes={"pairs": 5}), resume=True)
     assert play_tournament(
-        run_directory.requested_config(info, jobs=1, changes={"pairs": 2}), resume=True, pools=here
+        run_keeping.requested_config(info, jobs=1, changes={"pairs": 2}), resume=True, pools=here
     ).finished
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scripted_pool import here
 
+from knights_isolation.experiments.plan import run_keeping
 from knights_isolation.experiments.plan.config import Config, load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.runner import play_tournament
@@ -70,7 +71,7 @@ def old_run(tmp_path: Path) -> Path:
     """A run that began before there was more than one rule of seeds, and of which some games are missing."""
     path = tmp_path / "old"
     config = old_config(path)
-    run_directory.create(path, make_plan(config, "agents"), config)
+    run_keeping.create(path, make_plan(config, "agents"), config)
     assert play_tournament(config, resume=True, pools=here).finished
     write_json(
         path / run_directory.FACTS, {k: v for k, v in read_json(path / run_directory.FACTS).items() if k != "seeds_by"}
@@ -78,7 +79,7 @@ def old_run(tmp_path: Path) -> Path:
     (part,) = log.live_files(log.games_folder(path))
     some = log.read_part(part).slice(0, 3)
     part.unlink()
-    run_directory.reopen(path)
+    run_keeping.reopen(path)
     log.append(log.games_folder(path), some)
     return path
 

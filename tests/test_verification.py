@@ -14,9 +14,9 @@ from knights_isolation.command_line.main import main
 from knights_isolation.experiments.evaluation.cascade import admit
 from knights_isolation.experiments.evaluation.evaluation import EvaluationTask
 from knights_isolation.experiments.noting import keep_source
+from knights_isolation.experiments.plan.run_keeping import finish
 from knights_isolation.experiments.record.checked_lines import append_lines, open_journal, write_json
 from knights_isolation.experiments.record.checked_parquet import save_table
-from knights_isolation.experiments.record.run_directory import finish
 from knights_isolation.experiments.record.tries import SETTING, Try, add_tries
 from knights_isolation.experiments.verification import verify
 

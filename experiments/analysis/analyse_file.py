@@ -19,8 +19,9 @@ from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 
 from ..plan.config import load_config, playable_size
+from ..plan.run_keeping import digest_of
 from ..play.runner import Play, play_kept
-from ..record.run_directory import HOME, digest_of, games_at_end
+from ..record.run_directory import HOME, games_at_end
 from ..roster import parse_agent, parse_limit
 from ..statistics.agent_results import relative_costs
 from ..statistics.contender_verdicts import Verdicts, judge_together

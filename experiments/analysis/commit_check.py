@@ -15,8 +15,9 @@ from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Cost
 
 from ..plan.config import load_config
+from ..plan.run_keeping import digest_of
 from ..play.runner import Play, play_kept
-from ..record.run_directory import HOME, digest_of, games_at_end
+from ..record.run_directory import HOME, games_at_end
 from ..record.tries import read_tries
 from ..roster import named_settings, parse_agent
 from ..statistics.agent_results import relative_costs

@@ -34,9 +34,9 @@ from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.rules.seeds import mixed
 
 from ..plan.openings import distinct_positions, orbit_ids, split_of
+from ..plan.run_keeping import locked
 from ..play.parallel_map import parallel_mapper
 from ..record.checked_parquet import read_parquet, save_table
-from ..record.run_directory import locked
 from ..record.schema import DATASET, Column, feature_column, schema_of
 from ..roster import parse_agent
 

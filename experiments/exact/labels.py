@@ -25,10 +25,10 @@ from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 from knights_isolation.isolation.rules.seeds import mixed
 from knights_isolation.isolation.suggestions import advice, command
 
+from ..plan.run_keeping import locked
 from ..record import log
 from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet, write_parquet
-from ..record.run_directory import locked
 from ..record.schema import LABELS, schema_of
 
 if TYPE_CHECKING:

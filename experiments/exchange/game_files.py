@@ -34,11 +34,12 @@ from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
 from knights_isolation.isolation.suggestions import command, file_meant
 
 from ..agent_like import AgentLike
+from ..plan import run_keeping
 from ..plan.config import load_config
 from ..plan.openings import colour_roles, opening_ids, orbit_ids, padded
 from ..plan.schedule import Match, Schedule
 from ..play.finished_games import FinishedGames, games_table
-from ..record import log, run_directory
+from ..record import log
 from ..record.checked_lines import read_json, write_json
 from ..record.log import COLOURS, PER_PLY, SCHEMA, games_folder
 from ..record.log_validation import check_log
@@ -282,9 +283,9 @@ def _write(run: Path, schedule: Schedule, played: FinishedGames, notes: tuple[st
         for name, text in zip(schedule.agents, settings, strict=True)
     }
     info = RunInfo(
-        path=run_directory.new_directory(config),
+        path=run_keeping.new_directory(config),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        requested=run_directory.identity(config),
+        requested=run_keeping.identity(config),
         agents=agents,
         games=len(schedule),
         openings=len(np.unique(schedule.opening_ids)),
@@ -295,10 +296,10 @@ def _write(run: Path, schedule: Schedule, played: FinishedGames, notes: tuple[st
         versions=log.versions(),
         seeds_by=schedule.seeds_by,
     )
-    with run_directory.lock_directory(info.path):
-        run_directory.write_info(info)
+    with run_keeping.lock_directory(info.path):
+        run_keeping.write_info(info)
         log.append(games_folder(info.path), games_table(schedule, settings, played))
-        run_directory.finish(info.path, len(played.ids), 0, reproducible=False)
+        run_keeping.finish(info.path, len(played.ids), 0, reproducible=False)
 
 
 def save_game(path: str | Path, game: GameRecord) -> None:
@@ -345,7 +346,7 @@ def append_game(run: str | Path, game: GameRecord, agents: tuple[Agent | None, A
     if is_run(folder):
         raise ValueError(f"{folder} is a tournament run, which accepts only scheduled games; choose another directory")
     make_folder(games_folder(folder))
-    with run_directory.locked(folder):
+    with run_keeping.locked(folder):
         game_id = int(log.read_games(folder, ["game_id"])["game_id"].max()) + 1 if log.count_games(folder) else 0
         settings = [agent.settings() if agent else {"kind": HUMAN.lower()} for agent in agents]
         texts = [json.dumps(each, sort_keys=True) for each in settings]

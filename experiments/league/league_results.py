@@ -17,6 +17,7 @@ from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD, Reason
 
 from ..exact.labels import UnsolvableRunError, has_labels, label_run, labelled_games
+from ..plan import run_keeping
 from ..record import log, run_directory
 from ..statistics.ratings import Ratings, rate
 from ..statistics.run_results import RunResults, load_findings
@@ -165,7 +166,7 @@ def judge_league(run: Path, jobs: int, counting: Counting) -> Results:
             why_unlabelled = str(error)
     games = tuple(_games(run))
     moved = {agent for game in games for agent in game.agents if game.has_moved(agent)}
-    run_directory.note_unranked(run, {game.loser for game in games if game.is_forfeit} - moved)
+    run_keeping.note_unranked(run, {game.loser for game in games if game.is_forfeit} - moved)
     return read_results(run, why_unlabelled)
 
 

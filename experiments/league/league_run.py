@@ -20,6 +20,7 @@ from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 from knights_isolation.isolation.usercode.user_exceptions import Failed
 
+from ..plan import run_keeping
 from ..plan.config import CLASSIC_OPPONENTS, Config, check_jobs, load_config
 from ..plan.tournament_plan import Plan, make_plan
 from ..play.run_extension import extend, extended_config
@@ -107,7 +108,7 @@ class League:
         if late and run_directory.is_finished(self.run):
             extension = extend(self.run, self._extended(late))
             return extension.plan, extension.games
-        plan = make_plan(run_directory.requested_config(run_directory.load_run(self.run), self.jobs))
+        plan = make_plan(run_keeping.requested_config(run_directory.load_run(self.run), self.jobs))
         names = ", ".join(entry.player.name for entry in late)
         notes = (*plan.notes, f"After these games {names} would be added.") if late else plan.notes
         return replace(plan, notes=notes), count_games(self.run)
@@ -131,7 +132,7 @@ class League:
             raise ValueError(
                 f"--out: {self.run} has no new submissions, so there is nothing to write to another directory"
             )
-        outcome = play(run_directory.requested_config(run_directory.load_run(self.run), self.jobs), resume=True)
+        outcome = play(run_keeping.requested_config(run_directory.load_run(self.run), self.jobs), resume=True)
         write_book(self.run, book)
         if late and run_directory.is_finished(self.run):
             config = _with_copies(self._extended(late), book, played_in(self.run).files)
@@ -157,7 +158,7 @@ class League:
             raise ValueError(f"--limit: players from files need a time limit, ms or cpu_ms, not {keys['limit']}")
         if not keys["hard_cap"] > 0:
             raise ValueError("--hard-cap must be above 0 seconds: a league stops players that do not answer")
-        run_directory.new_directory(load_config(None, keys))
+        run_keeping.new_directory(load_config(None, keys))
         book, board = self._players()
         config = league_config(book, schedule, {**keys, "board": board.size})
         _say(board.sentence)
@@ -174,7 +175,7 @@ class League:
         assert self.run
         assert self.resumes
         contenders = tuple(entry.player.spec for entry in late)
-        out = self.out or str(run_directory.unused(self.resumes))
+        out = self.out or str(run_keeping.unused(self.resumes))
         return extended_config(self.run, {"jobs": self.jobs, "out": out, "contenders": contenders})
 
 
@@ -191,11 +192,11 @@ def _with_copies(config: Config, book: LeagueEntries, played: Mapping[str, Path 
 
     `played` are the files from which those play that have played in a run before.
     """
-    run = run_directory.new_directory(config)
+    run = run_keeping.new_directory(config)
     players = [
         replace(each, file=played.get(each.name) or each.file) for each in (entry.player for entry in book.entries)
     ]
-    contenders = run_directory.with_files(config.contenders, keep(players, run))
+    contenders = run_keeping.with_files(config.contenders, keep(players, run))
     write_book(run, book)
     return config.model_copy(update={"contenders": tuple(contenders), "out": str(run)})
 

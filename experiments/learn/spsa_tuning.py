@@ -27,8 +27,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import norm
 
+from ..plan.run_keeping import kept_config
 from ..play.runner import Play, play_kept, play_tournament
-from ..record.run_directory import kept_config
 from ..roster import make_agent, settings_text
 from ..statistics.contender_verdicts import judge as judge_run
 from ..statistics.game_pairs import matchups

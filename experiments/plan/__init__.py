@@ -1,1 +1,1 @@
-"""Plans: configuration, openings, schedules, and time estimates; facts about agents, and lists of heuristics."""
+"""Plans: configuration, openings, schedules, time estimates and directories of runs; lists of heuristics."""

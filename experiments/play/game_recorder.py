@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from knights_isolation.isolation.rules.outcome import AT_LAST, ON_THE_BOARD, REASON_WORDS, Reason
 from knights_isolation.isolation.suggestions import advice, command
 
+from ..plan import run_keeping
 from ..plan.schedule import Ids, points_table, record_points
 from ..plan.tournament_plan import Plan
-from ..record import log, run_directory
+from ..record import log
 from ..record.run_directory import lock_file, resume_advice
 from .finished_games import FinishedGames, LogPart, check_scheduled, games_table, joined
 
@@ -135,7 +136,7 @@ class GameRecorder:
         reproducible = not (self.ended_by_clock or unrepeatable)
         with self._writing():
             log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._has_parts else None)
-            run_directory.finish(self.path, self.logged, self.ended_by_clock, reproducible=reproducible)
+            run_keeping.finish(self.path, self.logged, self.ended_by_clock, reproducible=reproducible)
 
     def _check_place(self) -> None:
         """Raise an error if the run has been moved or deleted: its path may belong to another run now."""
@@ -184,7 +185,7 @@ class GameRecorder:
         table = log.read_table(self.path, columns)
         if len(np.unique(table["game_id"].to_numpy())) < len(table):
             with self._writing():
-                run_directory.reopen(self.path)
+                run_keeping.reopen(self.path)
                 self.duplicates = log.remove_duplicates(self._folder)
             table = log.read_table(self.path, columns)
         ids = table["game_id"].to_numpy()

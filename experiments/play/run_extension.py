@@ -19,6 +19,7 @@ from knights_isolation.isolation.games.match import play_many
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.suggestions import command
 
+from ..plan import run_keeping
 from ..plan.config import Config, load_config
 from ..plan.schedule import Ids
 from ..plan.tournament_plan import Plan, on_the_clock
@@ -62,7 +63,7 @@ def extended_config(run: str | Path, keys: Mapping[str, object]) -> Config:
         ValueError: there is no finished run there, or other changes are requested.
     """
     info = run_directory.load_run(run)
-    run_directory.check_played_here(info)
+    run_keeping.check_played_here(info)
     if foreign := [key for key in keys if key not in GO_WITH_IT]:
         option = {"opponents": "opponent"}.get(foreign[0], foreign[0].replace("_", "-"))
         raise ValueError(f"--extend plays by the settings of {info.path}: leave --{option} out")
@@ -79,7 +80,7 @@ def extended_config(run: str | Path, keys: Mapping[str, object]) -> Config:
             f"{info.path} is a best-of, whose eliminations depend on all contenders, and cannot be "
             f"extended: play a new run"
         )
-    config = run_directory.written_config(info)
+    config = run_keeping.written_config(info)
     known = config.model_dump(exclude={"jobs", "cluster", "out"})
     if keys.get("pairs"):
         return load_config(None, {**known, **keys, **_with_more_pairs(config, info, keys)})
@@ -113,8 +114,8 @@ def extend(run: Path, config: Config) -> Extension:
             an agent or the engine has changed since, or the log contains rows that do not belong to it.
     """
     info = run_directory.load_run(run)
-    plan = run_directory.planned_like(info, config)
-    run_directory.check_unchanged(info, plan)
+    plan = run_keeping.planned_like(info, config)
+    run_keeping.check_unchanged(info, plan)
     check_facts(info)
     if info.versions.get(_VERSION) != log.versions()[_VERSION]:
         raise ValueError(
@@ -125,7 +126,7 @@ def extend(run: Path, config: Config) -> Extension:
     _replay(run, plan, games["game_id"].to_numpy()[ids >= 0], ids[ids >= 0])
     extension = Extension(run, plan, ids)
     note = f"{extension.games:,} games come from {run}, which this run extends"
-    before = run_directory.written_config(info)
+    before = run_keeping.written_config(info)
     looks = {*info.looks, int(before.pairs), before.more_pairs or int(before.pairs)}
     return replace(extension, plan=replace(plan, notes=(*plan.notes, note), looks=tuple(sorted(looks))))
 

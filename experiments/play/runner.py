@@ -20,11 +20,13 @@ from knights_isolation.isolation.processes.subprocess_player import HANGS_AFTER
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Cost
 
+from ..plan import run_keeping
 from ..plan.config import Config
+from ..plan.run_keeping import locked
 from ..plan.schedule import checkpoints, points_table
 from ..plan.tournament_plan import Plan, having, make_plan, on_the_clock
 from ..record import log, run_directory
-from ..record.run_directory import locked, resume_advice
+from ..record.run_directory import resume_advice
 from .cluster.cluster_access import chosen
 from .game_recorder import GameRecorder, MovedRunError, UnwritableLogError
 from .pools.game_worker import task_of
@@ -241,12 +243,12 @@ def _players(config: Config, pools: MakePool | None) -> Iterator[MakePool]:
 def _play(config: Config, extends: Path | None, conduct: _Conduct) -> RunOutcome:
     extension = extend(extends, config) if extends else None
     plan = extension.plan if extension else make_plan(config)
-    path = run_directory.new_directory(config)
+    path = run_keeping.new_directory(config)
     costs: dict[str, Cost] = {}
     if config.equal_cost:
         plan, costs = _at_equal_cost(plan, conduct)
-    with run_directory.lock_directory(path):
-        run_directory.create(path, plan, config, costs)
+    with run_keeping.lock_directory(path):
+        run_keeping.create(path, plan, config, costs)
         if extension:
             carry_over(extension, path)
         return _run(path, plan, conduct)
@@ -254,14 +256,14 @@ def _play(config: Config, extends: Path | None, conduct: _Conduct) -> RunOutcome
 
 def _resume(config: Config, retry_forfeits: bool, conduct: _Conduct) -> RunOutcome:
     info = run_directory.load_run(_directory(config))
-    run_directory.check_played_here(info)
+    run_keeping.check_played_here(info)
     with locked(info.path):
-        run_directory.clear_up(info.path)
-        plan = run_directory.planned_like(info, run_directory.written_config(info, {"jobs": config.jobs}))
-        run_directory.check_resumable(info, config, plan)
+        run_keeping.clear_up(info.path)
+        plan = run_keeping.planned_like(info, run_keeping.written_config(info, {"jobs": config.jobs}))
+        run_keeping.check_resumable(info, config, plan)
         if retry_forfeits:
             try:  # remove the games that were lost because of a death, so that they are played again
-                run_directory.reopen(info.path)
+                run_keeping.reopen(info.path)
                 log.remove_games(log.games_folder(info.path), KILLED)
             except OSError as error:
                 raise ValueError(f"{info.path}: cannot write the log: {error.strerror or error}") from error
@@ -378,7 +380,7 @@ def _play_in(
                 report("measuring")
                 names = to_measure(plan)
                 costs = conduct.measure(names) if conduct.measure else measure_in(pool, names, interrupted)
-                run_directory.write_info(replace(info, processor_costs=measured(costs)))
+                run_keeping.write_info(replace(info, processor_costs=measured(costs)))
             play_missing(pool, feed, recorder, interrupted, look)
         except UnreachableError as error:
             notes.append(str(error))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation.experiments.noting import note_run
+from knights_isolation.experiments.plan import run_keeping
 from knights_isolation.experiments.plan.config import Config, example_toml, load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_entrants, make_plan
 from knights_isolation.experiments.play.pools.interrupts import keeping, until_interrupted
@@ -110,11 +111,11 @@ class _Request:
             return extended_config(self.extends, self.keys)
         if self.resume:
             info = run_directory.load_run(self.resume)
-            run_directory.check_played_here(info)
+            run_keeping.check_played_here(info)
             if self.file:
                 return load_config(self.file, {**self.keys, "out": str(self.resume)})
             changes = {key: value for key, value in self.keys.items() if key != "jobs"}
-            return run_directory.requested_config(info, self.keys.get("jobs", 0), changes)
+            return run_keeping.requested_config(info, self.keys.get("jobs", 0), changes)
         config = load_config(self.file, self.keys)
         if "out" in self.keys or (config.out and not COMMAND.get()):
             return config
@@ -123,10 +124,10 @@ class _Request:
                 self.file and self.file.name == run_directory.CONFIG and run_directory.is_run(self.file.parent)
             )
             return config.model_copy(update={"out": None}) if is_of_a_run else config
-        question = {key: value for key, value in run_directory.identity(config).items() if value is not None}
+        question = {key: value for key, value in run_keeping.identity(config).items() if value is not None}
         facts = [entrant.settings for entrant in make_entrants(config)[0]]
         where = {"jobs": config.jobs, "cluster": config.cluster}
-        return run_directory.kept_config(config.format, question, facts, None, where)
+        return run_keeping.kept_config(config.format, question, facts, None, where)
 
     def plan(self) -> tuple[Plan, int]:
         """Return what would be played, and how many games of it there are already."""
@@ -135,7 +136,7 @@ class _Request:
             extension = extend(self.extends, config)
             return extension.plan, extension.games
         if self.resume:
-            return run_directory.planned_like(run_directory.load_run(self.resume), config), count_games(self.resume)
+            return run_keeping.planned_like(run_directory.load_run(self.resume), config), count_games(self.resume)
         plan = make_plan(config)
         if config.equal_cost:
             check_scalable(plan)
@@ -171,7 +172,7 @@ def _watched(request: _Request) -> Result[Any]:
     from ..board.resources import Resources
     from .server import page_of_run, serve_in_background
 
-    path = request.resume or run_directory.new_directory(request.config())
+    path = request.resume or run_keeping.new_directory(request.config())
     shelf = Resources((path,))
     with serve_in_background(shelf, page_of_run(path), lambda address: print(f"Live page: {address}")) as stay:
         answer = _played(request if request.resume else replace(request, keys={**request.keys, "out": str(path)}))

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments import roster
 from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation, EvaluationTask, revealed
+from knights_isolation.experiments.plan.run_keeping import digest_of
 from knights_isolation.experiments.play.pools.interrupts import keeping
-from knights_isolation.experiments.record.run_directory import HOME, digest_of
+from knights_isolation.experiments.record.run_directory import HOME
 from knights_isolation.experiments.roster import AgentLike, named, parse_spec, reference_of, spec_of
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.geometry import parse_size
