@@ -22,7 +22,7 @@ from knights_isolation import heuristics
 from knights_isolation.experiments import judge as judge_run
 from knights_isolation.experiments import parse_agent, read_games, read_suite
 from knights_isolation.experiments.learn.feature_selection import Selection, select_features
-from knights_isolation.experiments.learn.spsa_tuning import Judgement, Tuning, judge, tune
+from knights_isolation.experiments.learn.tuning import Judgement, Tuning, judge, tune
 from knights_isolation.experiments.learn.tuning_games import OPENINGS, TuningTask, plan_of, subject_of
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
 from knights_isolation.experiments.statistics.proportions import Interval

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from knights_isolation.experiments.discovery.campaign import SearchTask, run_campaign
-from knights_isolation.experiments.learn.tuning_games import BatchResult, Journal
+from knights_isolation.experiments.learn.tuning_games import BatchResult, kept_results
 from knights_isolation.experiments.record.checked_lines import (
     DamagedFileError,
     append_lines,
@@ -40,7 +40,7 @@ def write_tries(path: Path) -> Callable[[], object]:
 def write_tuning(path: Path) -> Callable[[], object]:
     open_journal(path, SETTINGS, dict)
     append_lines(path, [asdict(BatchResult(key, "0120", 0)) for key in range(2)])
-    return partial(Journal, path, SETTINGS)
+    return partial(kept_results, path, SETTINGS)
 
 
 def write_discovery(path: Path) -> Callable[[], object]:

@@ -183,7 +183,7 @@ def test_what_is_kept_is_said_with_its_place(folder: Path, monkeypatch: pytest.M
         raise KeyboardInterrupt
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("knights_isolation.experiments.learn.spsa_tuning.tune", press)
+    monkeypatch.setattr("knights_isolation.reports.studies.tuning.tune", press)
     result = CliRunner().invoke(main, ["tune", "ID:mine.py:score", "--out", "games.parquet"])
     assert result.output == (
         "Interrupted: what was played is in games.parquet. "

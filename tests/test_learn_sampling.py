@@ -12,14 +12,13 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
-from knights_isolation.experiments.learn import optuna_tuning, spsa_tuning, tuning_games
-from knights_isolation.experiments.learn.optuna_tuning import Sampling, sample, sampling_plan
+from knights_isolation.experiments.learn import optuna_tuning, tuning_games
+from knights_isolation.experiments.learn.optuna_tuning import sampling_plan
 from knights_isolation.experiments.learn.parameter_space import space_of
-from knights_isolation.experiments.learn.spsa_tuning import Tuning
+from knights_isolation.experiments.learn.tuning import Tuning, tune
 from knights_isolation.experiments.learn.tuning_games import (
     Batch,
     BatchResult,
-    Journal,
     OpeningPool,
     SpsaPlan,
     TuningTask,
@@ -55,7 +54,14 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def question(spec: str, plan: SpsaPlan, opponent: str = "", wanted: Sequence[str] = ()) -> TuningTask:
     return TuningTask(
-        subject_of(spec, None), subject_of(opponent, None) if opponent else None, tuple(wanted), "5x5", 4, 400, plan
+        subject_of(spec, None),
+        subject_of(opponent, None) if opponent else None,
+        tuple(wanted),
+        "5x5",
+        4,
+        400,
+        plan,
+        "optuna",
     )
 
 
@@ -108,7 +114,7 @@ def test_choices_are_looked_through_only_where_they_can_be(spec: str) -> None:
 def test_what_is_best_is_found(spec: str, without_games: list[Batch], opponent: str) -> None:
     pytest.importorskip("optuna")
     seen: list[Any] = []
-    sampling = sample(question(spec, SpsaPlan(8, 8, 20, 1), opponent), show=seen.append)
+    sampling = tune(question(spec, SpsaPlan(8, 8, 20, 1), opponent), show=seen.append)
     jumps, weight, _ = sampling.parameters
     assert (jumps.before, jumps.after, jumps.range_text) == (1, 3, "1, 2, 3 or 5")
     assert weight.after < 0.8
@@ -127,7 +133,7 @@ def test_the_values_as_they_are_stay_if_they_are_best_and_do_not_meet_themselves
 ) -> None:
     pytest.importorskip("optuna")
     monkeypatch.setitem(WORTH, 1, 3.0)
-    sampling = sample(question(spec, SpsaPlan(4, 4, 20, 1), wanted=("jumps",)))
+    sampling = tune(question(spec, SpsaPlan(4, 4, 20, 1), wanted=("jumps",)))
     assert sampling.values == {}
     finals = [dict(parse_spec(batch.first).parameters) for batch in without_games[-3:]]
     assert sorted(final["jumps"] for final in finals) == [2, 3, 5]
@@ -143,16 +149,16 @@ def test_the_same_seed_asks_for_the_same_whatever_was_played_before(spec: str, w
     pytest.importorskip("optuna")
     asked = question(spec, SpsaPlan(4, 4, 5, 3))
     whole, cut = Path("whole.jsonl"), Path("cut.jsonl")
-    first = sample(asked, whole)
+    first = tune(asked, whole)
     once = len(without_games)
     lines = whole.read_text().splitlines(keepends=True)
     cut.write_text("".join(lines[:8]) + lines[8][:20])
-    assert sample(asked, cut) == first
+    assert tune(asked, cut) == first
     assert len(without_games) == 2 * once - 7
     assert sorted(cut.read_text().splitlines()) == sorted(whole.read_text().splitlines())
-    assert sample(question(spec, SpsaPlan(4, 4, 5, 4))) != first
+    assert tune(question(spec, SpsaPlan(4, 4, 5, 4))) != first
     with pytest.raises(ValueError, match=r"whole\.jsonl has other settings \(plan"):
-        sample(question(spec, SpsaPlan(4, 4, 5, 4)), whole)
+        tune(question(spec, SpsaPlan(4, 4, 5, 4)), whole)
 
 
 @pytest.mark.parametrize(("options", "message"), [((), True), (("--parameter", "weight"), False)])
@@ -160,7 +166,8 @@ def test_spsa_says_which_choices_it_leaves_as_they_are(
     spec: str, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], message: bool
 ) -> None:
     monkeypatch.setattr(
-        spsa_tuning, "tune", lambda *_, **__: Tuning((), Estimate(0.5, 0.4, 0.6, 0.95), 0, 0, np.zeros((1, 0)))
+        "knights_isolation.reports.studies.tuning.tune",
+        lambda *_, **__: Tuning((), Estimate(0.5, 0.4, 0.6, 0.95), 0, 0, np.zeros((1, 0))),
     )
     result = CliRunner().invoke(main, ["tune", spec, "--patch", "it.patch", *options])
     assert result.exit_code == 0, result.output
@@ -177,7 +184,7 @@ def test_a_sweep_over_a_choice_names_its_values(spec: str, values: str) -> None:
     assert "--over: jumps is categorical (1, 2, 3 or 5): list values, as in option.jumps=1,2,3,5\n" in result.output
 
 
-def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) -> Sampling:
+def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) -> Tuning:
     """Finals of vectors that differ in their weight, with luck of their own."""
     asked = question(spec, SpsaPlan(4, 8, 60, seed), wanted=("weight",))
     heuristic = make_agent(asked.spec).heuristic
@@ -189,8 +196,8 @@ def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) ->
             wins = np.random.default_rng([seed, batch.key]).binomial(2, chance, len(batch.numbers))
             yield BatchResult.of(batch.key, wins, 0)
 
-    study = tuning_games.Study(asked, space_of(heuristic, ("weight",)), pool, Journal(None, {}), play)
-    return optuna_tuning._finals(study, [(weight,) for weight in weights], len(weights))
+    study = tuning_games.Study(asked, space_of(heuristic, ("weight",)), pool, play)
+    return Tuning(*optuna_tuning.finals(study, [(weight,) for weight in weights]), 0, 0, np.zeros((1, 1)))
 
 
 def test_finals_promise_no_more_than_is_there(spec: str) -> None:

@@ -18,22 +18,20 @@ from knights_isolation.experiments.learn import spsa_tuning, tuning_games
 from knights_isolation.experiments.learn.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
 from knights_isolation.experiments.learn.spsa_tuning import (
     Contests,
-    Judgement,
     directions,
     ends,
     features,
     fit_response,
     importance,
-    judge,
     moved,
-    tune,
 )
+from knights_isolation.experiments.learn.tuning import Judgement, TuningProgress, judge, tune
 from knights_isolation.experiments.learn.tuning_games import (
     Batch,
     BatchResult,
-    Journal,
     SpsaPlan,
     TuningTask,
+    kept_results,
     plan_of,
     play_batch,
     pool_of,
@@ -356,12 +354,12 @@ def test_what_is_no_record_is_left_alone(tmp_path: Path, text: str) -> None:
     path = tmp_path / "notes.txt"
     path.write_text(text)
     with pytest.raises(ValueError, match=r"notes\.txt(, line 1: damaged| has other settings)"):
-        Journal(path, {"what": "tuning", "more": 1})
+        kept_results(path, {"what": "tuning", "more": 1})
     assert path.read_text() == text
 
 
 def test_the_path_is_shown_round_by_round() -> None:
-    table = path_table(tuning_games.TuningProgress(2, 5, ("own",), np.array([[0.0], [0.5], [1.0]])))
+    table = path_table(TuningProgress(2, 5, ("own",), np.array([[0.0], [0.5], [1.0]])))
     assert [list(column.cells) for column in table.columns] == [["own"], ["0"], ["1"], ["▁▄█"]]
 
 

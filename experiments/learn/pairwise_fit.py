@@ -34,7 +34,7 @@ from ..statistics.step_down import holm
 from ..suite.agent_answers import ask
 from ..suite.screening import Screening, screen
 from ..suite.suite_file import Suite
-from .parameter_space import Heuristic, Space, Vector, end_of, space_of
+from .parameter_space import Heuristic, Space, TunedParameter, Vector, end_of, space_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -54,27 +54,22 @@ _END_WITHIN = 0.002
 
 
 @dataclass(frozen=True)
-class FittedParameter:
-    """A fitted parameter, its values before and after, and the range that was looked through.
+class FittedParameter(TunedParameter):
+    """A fitted parameter.
 
     `low` and `high` are a 95 % interval, clustered by opening, within the range: the values around `after` of whose
     profile none is beyond chance. `end` is `lower` or `upper` if it ends there. `p_value` is of the hypothesis that the
-    value before is as good, all others fitted again, Holm-adjusted over all parameters. `matters`: some value of the
-    range, all others fitted again, is worse than the best. `profile` has values of the range, and how much worse each
-    is: twice the loss of log likelihood, scaled so that 3.84 is the 95 % limit of chance, also where openings hang
-    together (Rotnitzky & Jewell 1990).
+    value before is as good, all others fitted again, Holm-adjusted over all parameters. `profile` has values of the
+    range, and how much worse each is: twice the loss of log likelihood, scaled so that 3.84 is the 95 % limit of
+    chance, also where openings hang together (Rotnitzky & Jewell 1990).
     """
 
-    name: str
-    before: float
-    after: float
-    low: float
-    high: float
-    range: tuple[float, float]
-    p_value: float
-    matters: bool
-    profile: tuple[tuple[float, float], ...]
-    end: str
+    profile: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def matters(self) -> bool:
+        """Whether some value of the range, all others fitted again, is worse than the best."""
+        return any(_is_worse(by) for _, by in self.profile)
 
     @property
     def differs(self) -> bool:
@@ -198,8 +193,7 @@ def _quotients(differences: Callable[[Vector], Floats], at: Vector, low: Vector,
 def _is_linear(space: Space, differences: Callable[[Vector], Floats], start: Floats, slopes: Floats, seed: int) -> bool:
     generator = np.random.default_rng(seed)
     for _ in range(3):
-        vector = space.low + generator.random(len(space.free)) * (space.high - space.low)
-        vector = np.where(space.is_whole, np.round(vector), vector)
+        vector = space.playable(space.at(generator.random(len(space.free))))
         expected, observed = start + (vector - space.start) @ slopes, differences(vector)
         if not np.allclose(expected, observed, rtol=1e-9, atol=1e-9 * max(1.0, float(np.abs(observed).max()))):
             return False
@@ -207,7 +201,7 @@ def _is_linear(space: Space, differences: Callable[[Vector], Floats], start: Flo
 
 
 def _derivatives(space: Space, differences: Callable[[Vector], Floats], vector: Vector) -> Floats:
-    step = np.where(space.is_whole, 1.0, _STEP * (space.high - space.low))
+    step = np.where(space.is_whole, 1.0, _STEP * space.width)
     ends = np.maximum(space.low, vector - step), np.minimum(space.high, vector + step)
     return _quotients(differences, vector, *ends)
 
@@ -230,23 +224,21 @@ class _Problem:
         differences, slopes = self.model(vector)
         logits = scale * differences
         wrong = self.weights * expit(-logits)
-        width = self.space.high - self.space.low
-        away = (vector - self.space.start) / width
+        away = (vector - self.space.start) / self.space.width
         loss = self.weights @ np.logaddexp(0.0, -logits)
-        by_vector = -scale * (slopes @ wrong) + 4 * away / width
+        by_vector = -scale * (slopes @ wrong) + 4 * away / self.space.width
         return float(loss) / self.decisions + self.prior(vector), np.append(
             by_vector, -(wrong @ logits)
         ) / self.decisions
 
     def prior(self, vector: Vector) -> float:
         """Return the prior's share of the loss."""
-        away = (vector - self.space.start) / (self.space.high - self.space.low)
+        away = (vector - self.space.start) / self.space.width
         return float(2 * (away @ away)) / self.decisions
 
     def minimised(self, start: Vector, log_scale: float, fixed: NDArray[np.bool_]) -> tuple[float, Vector, float]:
         """The least loss from a start with some parameters fixed, and where: vector and logarithm of the scale."""
-        low, high = self.space.low, self.space.high
-        width = high - low
+        low, high, width = self.space.low, self.space.high, self.space.width
         moving = ~(fixed | self.space.is_whole)
 
         def scaled(point: Floats) -> tuple[float, Floats]:
@@ -266,8 +258,7 @@ class _Problem:
 def _optimum(problem: _Problem, start: Vector, starts: int, seed: int) -> tuple[Vector, float]:
     space = problem.space
     generator = np.random.default_rng(seed)
-    others = space.low + generator.random((starts - 1, len(start))) * (space.high - space.low)
-    others = np.where(space.is_whole, np.round(others), others)
+    others = space.playable(space.at(generator.random((starts - 1, len(start)))))
     best = min(
         (_descended(problem, start_vector) for start_vector in (start, *others)), key=lambda solution: solution[0]
     )
@@ -328,8 +319,8 @@ def _judged(
         end = end_of(float(after), low, high, _AT_END * (high - low))
         parameters.append(
             FittedParameter(
-                name, float(space.start[index]), float(after), *ends, (float(low), float(high)),
-                p_values[index], any(_is_worse(by) for _, by in profile), profile, end,
+                name, (float(low), float(high)), float(space.start[index]), float(after), *ends,
+                p_values[index], end, profile=profile,
             )
         )  # fmt: skip
     return tuple(parameters)
@@ -371,8 +362,7 @@ def _stretched(problem: _Problem, vector: Vector, log_scale: float, compared: Co
     wrong = expit(-logits)
     rows = np.vstack([scale * slopes, logits])
     bread = (rows * (problem.weights * wrong * (1 - wrong))) @ rows.T
-    width = problem.space.high - problem.space.low
-    bread[range(len(vector)), range(len(vector))] += 4 / width**2
+    bread[range(len(vector)), range(len(vector))] += 4 / problem.space.width**2
     pull = rows * (problem.weights * wrong)
     by_orbit = np.array([np.bincount(compared.orbits, row) for row in pull])
     inverse = np.linalg.pinv(bread)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -27,12 +28,38 @@ from knights_isolation.isolation.rules.parameters import (
 from knights_isolation.isolation.usercode.parsing import parse
 
 from ..roster.spec import number_text
+from ..statistics.proportions import ALPHA
 
 Vector = NDArray[np.float64]
 Heuristic = Callable[[Any, Any], float]
 _DIGITS = 4
 SAMPLE = 60
 """Number of positions in which the scale of a parameter is found."""
+
+
+@dataclass(frozen=True)
+class TunedParameter:
+    """A tuned parameter: the range searched, its values before and after, and what is known of the best value.
+
+    Where they are known, `low` and `high` are an interval of the best value, and `p_value` is adjusted for the number
+    of parameters. `end` is `lower` or `upper` if the best value lies where no further games were played. `range_text`
+    is the range in words, of a parameter that need not be a number.
+    """
+
+    name: str
+    range: tuple[float, float]
+    before: float
+    after: float
+    low: float = math.nan
+    high: float = math.nan
+    p_value: float = math.nan
+    end: str = ""
+    range_text: str = ""
+
+    @property
+    def matters(self) -> bool:
+        """Whether the effect on the results is significant."""
+        return self.p_value <= ALPHA
 
 
 @dataclass(frozen=True)
@@ -48,36 +75,44 @@ class Space:
     free: tuple[int, ...]
 
     @property
+    def searched(self) -> tuple[Parameter, ...]:
+        """The parameters to search."""
+        return tuple(self.parameters[index] for index in self.free)
+
+    @property
     def start(self) -> Vector:
         """float64[p], where the heuristic stands."""
-        return np.array([self.parameters[index].default for index in self.free], np.float64)
+        return np.array([parameter.default for parameter in self.searched], np.float64)
 
     @property
     def low(self) -> Vector:
         """float64[p], the lower ends."""
-        return np.array([self.parameters[index].low for index in self.free], np.float64)
+        return np.array([parameter.low for parameter in self.searched], np.float64)
 
     @property
     def high(self) -> Vector:
         """float64[p], the upper ends."""
-        return np.array([self.parameters[index].high for index in self.free], np.float64)
+        return np.array([parameter.high for parameter in self.searched], np.float64)
+
+    @property
+    def width(self) -> Vector:
+        """float64[p], the widths of the ranges."""
+        return self.high - self.low
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
         """bool[p], who takes whole numbers only."""
-        return np.array([self.parameters[index].is_whole for index in self.free], bool)
+        return np.array([parameter.is_whole for parameter in self.searched], bool)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the parameters to search."""
-        return tuple(self.parameters[index].name for index in self.free)
+        return tuple(parameter.name for parameter in self.searched)
 
     @property
     def choices(self) -> tuple[Parameter, ...]:
         """The choices among those that are not looked through."""
-        return tuple(
-            parameter for index, parameter in enumerate(self.parameters) if parameter.choices and index not in self.free
-        )
+        return tuple(parameter for parameter in self.parameters if parameter.choices and parameter not in self.searched)
 
     def filled(self, vector: Vector) -> Vector:
         """float64, all parameters in their order, those looked through from a vector."""
@@ -85,21 +120,35 @@ class Space:
         every[list(self.free)] = vector
         return every
 
+    def at(self, shares: Vector) -> Vector:
+        """Return the vectors at shares of the ranges, [..., p]."""
+        vectors: Vector = self.low + shares * self.width
+        return vectors
+
+    def shares(self, vectors: Vector) -> Vector:
+        """Return where in the ranges vectors are, [..., p], from 0 to 1."""
+        shares: Vector = (vectors - self.low) / self.width
+        return shares
+
+    def playable(self, vectors: Vector) -> Vector:
+        """Return vectors, [..., p], with whole numbers where no others are taken."""
+        return np.where(self.is_whole, np.round(vectors), vectors)
+
     def rounded(self, vector: Vector) -> Vector:
         """The vector in so many digits as anybody wants to read, within the ranges; whole numbers whole."""
-        return np.array([self._rounded(index, float(value)) for index, value in enumerate(vector)])
+        return np.array([_rounded(*pair) for pair in zip(self.searched, map(float, vector), strict=True)])
 
     def values(self, vector: Vector) -> dict[str, float]:
         """A vector as specs have it."""
         return {name: float(value) for name, value in zip(self.names, vector, strict=True)}
 
-    def _rounded(self, index: int, value: float) -> float:
-        parameter = self.parameters[self.free[index]]
-        if parameter.is_whole:
-            return float(round(value))
-        width = parameter.high - parameter.low
-        text = float(f"{value:.{_DIGITS}g}") if abs(value) > 1e-6 * width else 0.0
-        return min(max(text, parameter.low), parameter.high)
+
+def _rounded(parameter: Parameter, value: float) -> float:
+    if parameter.is_whole:
+        return float(round(value))
+    width = parameter.high - parameter.low
+    text = float(f"{value:.{_DIGITS}g}") if abs(value) > 1e-6 * width else 0.0
+    return min(max(text, parameter.low), parameter.high)
 
 
 def space_of(heuristic: Heuristic, wanted: Sequence[str] = (), *, with_choices: bool = False) -> Space:
@@ -119,17 +168,14 @@ def space_of(heuristic: Heuristic, wanted: Sequence[str] = (), *, with_choices: 
     for named in wanted:
         if named not in names:
             raise ParameterError(unknown(heuristic, named))
-    free = tuple(
-        index
-        for index, parameter in enumerate(parameters)
-        if (not wanted or parameter.name in wanted) and (with_choices or not parameter.choices)
-    )
-    left_out = [
-        parameter.name
-        for parameter in parameters
-        if parameter.choices and not with_choices and (parameter.name in wanted or not free)
-    ]
-    if left_out:
+    free, left_out = list[int](), list[str]()
+    for index, parameter in enumerate(parameters):
+        if not wanted or parameter.name in wanted:
+            if with_choices or not parameter.choices:
+                free.append(index)
+            else:
+                left_out.append(parameter.name)
+    if left_out and (wanted or not free):
         raise ParameterError(
             f"{left_out[0]} is categorical and cannot be fitted: use isolation tune --sampler optuna or isolation sweep"
         )
@@ -141,7 +187,7 @@ def space_of(heuristic: Heuristic, wanted: Sequence[str] = (), *, with_choices: 
                 f"the range of {parameter.name} is the single number {parameter.low:g}: declare a range, "
                 f"as in {parameter.name}: Annotated[float, Interval(ge=-1, le=1)] = {parameter.default}"
             )
-    return Space(parameters, free)
+    return Space(parameters, tuple(free))
 
 
 def _scaled(parameter: Parameter, heuristic: Heuristic) -> Parameter:

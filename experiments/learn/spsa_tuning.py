@@ -17,28 +17,18 @@ less, or more, than two independent ones: standard errors are stretched by the d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import norm
 
-from ..plan.run_keeping import kept_config
-from ..play.runner import Play, play_kept, play_tournament
-from ..roster import make_agent, settings_text
-from ..statistics.contender_verdicts import judge as judge_run
-from ..statistics.game_pairs import matchups
-from ..statistics.paired_differences import compare_directly
 from ..statistics.proportions import ALPHA, Interval
-from ..statistics.run_results import load_findings
 from ..statistics.step_down import holm
-from . import tuning_games
-from .parameter_space import Space, Vector, end_of
-from .tuning_games import Batch, BatchResult, Floats, ShowTuning, SpsaPlan, Study, TuningProgress, TuningTask
+from .parameter_space import Space, TunedParameter, Vector, end_of
+from .tuning_games import Batch, BatchResult, Floats, SpsaPlan, Study, promise
 
 _DECAY = 0.602
 GAMMA = 0.101
@@ -83,251 +73,88 @@ FINALS = 0.1
 """Games of the finals, as a share of the games before them."""
 
 
-@dataclass(frozen=True)
-class TunedParameter:
-    """A tuned parameter: its range, values, interval of the best value, and whether it has an effect.
+class Spsa:
+    """The search: the path in shares of the ranges, the ends of all directions so far, and their results."""
 
-    `p_value` is adjusted for the number of parameters.
-    `end` is `lower` or `upper` if the best value lies where no further games were played.
-    """
+    def __init__(self, study: Study) -> None:
+        self._study, self._plan = study, study.question.plan
+        self._path = [study.space.shares(study.space.start)]
+        self._uppers, self._lowers, self._leads = list[Vector](), list[Vector](), list[Floats]()
+        self._results: list[BatchResult] = []
 
-    name: str
-    range: tuple[float, float]
-    before: float
-    after: float
-    low: float
-    high: float
-    p_value: float
-    end: str
+    @staticmethod
+    def described(space: Space) -> dict[str, object]:
+        """Return the ranges."""
+        ranges = [[name, low, high] for name, low, high in zip(space.names, space.low, space.high, strict=True)]
+        return {"what": "tuning", "parameters": ranges}
 
     @property
-    def matters(self) -> bool:
-        """Whether the effect on the results is significant."""
-        return self.p_value <= ALPHA
+    def point(self) -> Vector:
+        """float64[p], the values at which it stands."""
+        return self._study.space.at(self._path[-1])
 
+    def batches(self, round_: int) -> list[Batch]:
+        """Return the directions of a round: both ends against each other, or each against the opponent."""
+        space, pool, count = self._study.space, self._study.pool, self._plan.openings
+        signs = directions(self._plan, round_ + 1, len(space.free))
+        both = ends(self._path[-1], signs, round_ + 1)
+        uppers, lowers = (space.shares(space.playable(space.at(points))) for points in both)
+        self._signs = signs
+        self._uppers, self._lowers = [*self._uppers, uppers], [*self._lowers, lowers]
+        batches = []
+        for contest, points in enumerate(zip(uppers, lowers, strict=True), round_ * len(signs)):
+            upper, lower = (self._study.text_of(space.at(point)) for point in points)
+            other = str(self._study.question.opponent)
+            meetings = [(upper, lower)] if self._study.is_against_itself else [(upper, other), (lower, other)]
+            batches += [pool.batch(2 * contest + n, *pair, contest * count, count) for n, pair in enumerate(meetings)]
+        return batches
 
-@dataclass(frozen=True)
-class Tuning:
-    """Result of a tuning: the parameters, the result of the finals, the games, and the path of the search.
+    def learn(self, results: Sequence[BatchResult]) -> None:
+        """Move the parameters by who won."""
+        wins = np.array([float(result.wins) for result in results]).reshape(len(self._signs), -1)
+        leads = 2 * (wins[:, 0] - self._plan.openings) if self._study.is_against_itself else wins[:, 0] - wins[:, 1]
+        self._results, self._leads = [*self._results, *results], [*self._leads, leads]
+        self._path.append(moved(self._plan, self._path[-1], self._signs, leads, len(self._path)))
 
-    `promised` is the share of games that the new values win against the old, or their gain against the opponent.
-    """
-
-    parameters: tuple[TunedParameter, ...]
-    promised: Interval
-    games: int
-    forfeits: int
-    path: Floats
-
-    @property
-    def values(self) -> dict[str, float]:
-        """The new values of the parameters that matter."""
-        return {parameter.name: parameter.after for parameter in self.parameters if parameter.after != parameter.before}
-
-
-def tune(
-    question: TuningTask, out: Path | None = None, *, show: ShowTuning = lambda progress: None, **where: Any
-) -> Tuning:
-    """Play the tuning, or its missing batches, and return the best values.
-
-    The result does not depend on the number of jobs.
-
-    Args:
-        out: file of the journal.
-        show: called after each round.
-        where: `jobs` and `cluster`, see `parallel_mapper`.
-
-    Raises:
-        ValueError: there is nothing to tune, or `out` has other settings.
-    """
-    plan = question.plan
-    with tuning_games.opened_study(question, out, _described, **where) as study:
-        space = study.space
-        path = [_scaled(space, space.start)]
-        contests: list[_Contest] = []
-        show(TuningProgress(0, plan.rounds, space.names, _unscaled(space, np.array(path))))
-        for round_ in range(1, plan.rounds + 1):
-            signs = directions(plan, round_, len(space.free))
-            played = _play_round(study, ends(path[-1], signs, round_), round_)
-            contests += played
-            leads = np.array([result.lead for result in played])
-            path.append(moved(plan, path[-1], signs, leads, round_))
-            show(TuningProgress(round_, plan.rounds, space.names, _unscaled(space, np.array(path))))
-        uppers, lowers = (np.array([getattr(contest, end) for contest in contests]) for end in ("upper", "lower"))
-        matters = importance(uppers, lowers, np.array([contest.lead / contest.games for contest in contests]))
-        tuned = _tuned(space, fit_response(_contests(contests, question.opponent is None), path[0], matters))
-        promised = _finals(
-            study, {parameter.name: parameter.after for parameter in tuned if parameter.after != parameter.before}
+    def concluded(self) -> tuple[tuple[TunedParameter, ...], Interval]:
+        """Fit the quadratic, and let the best values play against the old ones."""
+        uppers, lowers, leads = (np.concatenate(parts) for parts in (self._uppers, self._lowers, self._leads))
+        matters = importance(uppers, lowers, leads / (2 * self._plan.openings))
+        alone = self._study.is_against_itself
+        contests = Contests(
+            uppers if alone else np.hstack([uppers, lowers]).reshape(len(self._results), -1),
+            lowers if alone else None,
+            np.array([result.wins for result in self._results], np.float64),
+            np.array([2 * result.openings for result in self._results], np.float64),
+            np.array([result.squares for result in self._results]),
         )
-    return Tuning(tuned, promised, study.games, study.forfeits, _unscaled(space, np.array(path)))
+        parameters = _tuned(self._study.space, fit_response(contests, self._path[0], matters))
+        return parameters, self._finals(np.array([parameter.after for parameter in parameters]))
 
-
-@dataclass(frozen=True)
-class _Contest:
-    """The two ends of a direction, scaled, and their results: against each other, or each against the opponent."""
-
-    upper: Vector
-    lower: Vector
-    tallies: tuple[BatchResult, ...]
-
-    @property
-    def lead(self) -> float:
-        """Wins minus losses of the upper end; against an opponent, its wins minus those of the lower end."""
-        if len(self.tallies) == 1:
-            return float(2 * (self.tallies[0].wins - self.tallies[0].openings))
-        return float(self.tallies[0].wins - self.tallies[1].wins)
-
-    @property
-    def games(self) -> int:
-        """Games of each end."""
-        return 2 * self.tallies[0].openings
-
-
-def _described(space: Space) -> dict[str, object]:
-    ranges = [[name, low, high] for name, low, high in zip(space.names, space.low, space.high, strict=True)]
-    return {"what": "tuning", "parameters": ranges}
-
-
-def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[_Contest]:
-    question, space, count = study.question, study.space, study.question.plan.openings
-    uppers, lowers = (np.array([_nearest_playable(space, point) for point in points]) for points in both)
-    due: list[Batch] = []
-    for index, points in enumerate(zip(uppers, lowers, strict=True)):
-        contest = (round_ - 1) * len(uppers) + index
-        values = [space.values(_unscaled(space, end)) for end in points]
-        upper, lower = (str(tuning_games.with_values(question.spec, each)) for each in values)
-        other = str(question.opponent)
-        meetings = [(upper, lower)] if question.opponent is None else [(upper, other), (lower, other)]
-        due += [study.pool.batch(2 * contest + n, *pair, contest * count, count) for n, pair in enumerate(meetings)]
-    results = study.meet(due)
-    each = len(due) // len(uppers)
-    return [
-        _Contest(upper, lower, tuple(results[index * each : (index + 1) * each]))
-        for index, (upper, lower) in enumerate(zip(uppers, lowers, strict=True))
-    ]
-
-
-def _contests(contests: Sequence[_Contest], against_itself: bool) -> Contests:
-    tallies = [tally for contest in contests for tally in contest.tallies]
-    uppers, lowers = (np.array([getattr(contest, end) for contest in contests]) for end in ("upper", "lower"))
-    return Contests(
-        uppers if against_itself else np.hstack([uppers, lowers]).reshape(len(tallies), -1),
-        lowers if against_itself else None,
-        np.array([tally.wins for tally in tallies], np.float64),
-        np.array([2 * tally.openings for tally in tallies], np.float64),
-        np.array([tally.squares for tally in tallies]),
-    )
+    def _finals(self, new: Vector) -> Interval:
+        study, plan, alone = self._study, self._plan, self._study.is_against_itself
+        if (new == study.space.start).all():
+            return promise(np.zeros(1, np.int64), np.zeros(1, np.int64), alone)
+        first, count = plan.games // 2, max(1, min(len(study.pool), round(FINALS * plan.games / 2)))
+        points = [new] if alone else [new, study.space.start]
+        met = study.meet(study.against_opponent(points, 2 * plan.rounds * plan.directions, first, count))
+        won = [result.each for result in met]
+        return promise(won[0] - (1 if alone else won[1]), study.pool.orbits_of(first, count), alone)
 
 
 def _tuned(space: Space, response: Response) -> tuple[TunedParameter, ...]:
-    best = space.rounded(_unscaled(space, response.best))
-    low, high, edges = (_unscaled(space, point) for point in (response.low, response.high, response.edges))
-    width = space.high - space.low
+    best = space.rounded(space.at(response.best))
+    low, high, edges = (space.at(point) for point in (response.low, response.high, response.edges))
     parameters = []
-    for index, name in enumerate(space.names):
-        end = end_of(best[index], edges[0, index], edges[1, index], 0.01 * width[index])
-        before = float(space.start[index])
-        after = float(best[index]) if response.p_values[index] <= ALPHA else before
+    for index, parameter in enumerate(space.searched):
+        end = end_of(best[index], edges[0, index], edges[1, index], 0.01 * (parameter.high - parameter.low))
+        p_value, before = float(response.p_values[index]), float(parameter.default)
+        after = float(best[index]) if p_value <= ALPHA else before
+        values = before, after, float(low[index]), float(high[index])
         parameters.append(
-            TunedParameter(
-                name, (float(space.low[index]), float(space.high[index])), before, after, float(low[index]),
-                float(high[index]), float(response.p_values[index]), end,
-            )
-        )  # fmt: skip
+            TunedParameter(parameter.name, (float(parameter.low), float(parameter.high)), *values, p_value, end)
+        )
     return tuple(parameters)
-
-
-def _finals(study: Study, values: dict[str, float]) -> Interval:
-    """Play new values against the old ones, or both against the opponent, on openings kept for this."""
-    question, pool, plan = study.question, study.pool, study.question.plan
-    against_itself = question.opponent is None
-    if not values:
-        return tuning_games.promise(np.zeros(1, np.int64), np.zeros(1, np.int64), against_itself)
-    first, count = plan.games // 2, max(1, min(len(pool), round(FINALS * plan.games / 2)))
-    new, old = str(tuning_games.with_values(question.spec, values)), str(question.spec)
-    meetings = [(new, old)] if against_itself else [(agent, str(question.opponent)) for agent in (new, old)]
-    key = 2 * plan.rounds * plan.directions
-    due = [pool.batch(key + n, *meeting, first, count) for n, meeting in enumerate(meetings)]
-    won = [result.each for result in study.meet(due)]
-    return tuning_games.promise(
-        won[0] - (1 if against_itself else won[1]), pool.orbits[list(due[0].numbers)], against_itself
-    )
-
-
-def _scaled(space: Space, vector: Vector) -> Vector:
-    scaled: Vector = (vector - space.low) / (space.high - space.low)
-    return scaled
-
-
-def _unscaled(space: Space, points: Floats) -> Floats:
-    values: Floats = space.low + points * (space.high - space.low)
-    return values
-
-
-def _nearest_playable(space: Space, point: Vector) -> Vector:
-    vector = _unscaled(space, point)
-    return _scaled(space, np.where(space.is_whole, np.round(vector), vector))
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """Results of new values on held-out openings, each played twice, and the directory of the games.
-
-    `rate` is the share of games that the new values won against the old ones, its `p_value` against one half. `before`
-    and `after` are the shares of games won against the opponent, if there is one, `gain` is their difference.
-    """
-
-    run: Path
-    pairs: int
-    rate: Interval
-    p_value: float
-    before: Interval | None = None
-    after: Interval | None = None
-    gain: Interval | None = None
-    gain_p_value: float = float("nan")
-
-
-def judge(
-    question: TuningTask,
-    values: Mapping[str, float],
-    pairs: int,
-    *,
-    jobs: int = 0,
-    cluster: str | None = None,
-    out: Path | None = None,
-    play: Play = play_tournament,
-) -> Judgement:
-    """Play the new values against the old ones, and both against the opponent, on held-out openings.
-
-    Args:
-        jobs, cluster: see `Config`; a cluster replaces the processes of this machine.
-        out: directory of the run; the default is one below `runs/` that the same call finds again.
-
-    Raises:
-        KeyboardInterrupt: the run was interrupted; calling this again with the same arguments resumes it.
-    """
-    old, opponent = question.spec, question.opponent
-    new = replace(tuning_games.with_values(old, values), name=f"{old.name}_tuned")
-    keys: dict[str, Any] = {
-        "format": "gauntlet" if opponent else "head-to-head", "contenders": (str(new),), "baseline": str(old),
-        "board": question.size, "openings": f"random:{question.plies},screen", "pairs": pairs,
-        "seed": question.plan.seed, "limit": str(old.limit),
-    }  # fmt: skip
-    if opponent:
-        keys |= {"opponents": (str(opponent), str(old)), "control": False}
-    players = [settings_text(spec, make_agent(spec)) for spec in (new, old, opponent) if spec]
-    where = {"jobs": 0 if cluster else jobs, "cluster": cluster}
-    results = load_findings([play_kept(kept_config("tune", keys, players, out, where), play)])
-    names = (new.name, old.name)
-    duel = compare_directly(results.pairs, *names, pool=results.pool_of(names))
-    judgement = Judgement(results.sources[0].info.path, duel.pairs.n, duel.rate, duel.p_value)
-    if not opponent:
-        return judgement
-    (comparison,) = judge_run(results).claims
-    after, before = (
-        {matchup.opponent: matchup.rate for matchup in matchups(results.pairs, name)}[opponent.name] for name in names
-    )
-    return replace(judgement, before=before, after=after, gain=comparison.difference, gain_p_value=comparison.p_value)
 
 
 DRAWS = 300

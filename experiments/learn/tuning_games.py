@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,7 +24,7 @@ from ..play.parallel_map import parallel_mapper
 from ..record.checked_lines import append_lines, open_journal
 from ..roster import Spec, complete, make_agent, named, parse_spec, settings_text
 from ..statistics.proportions import Interval, mean_parts, rate_interval
-from .parameter_space import Space, space_of
+from .parameter_space import Space, Vector, space_of
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent
@@ -94,6 +94,11 @@ class OpeningPool:
         numbers = tuple(number % len(self) for number in range(start, start + count))
         return Batch(key, first, second, tuple(self.openings[number] for number in numbers), numbers)
 
+    def orbits_of(self, start: int, count: int) -> Ints:
+        """Return the orbits of so many openings from a place on: int64[count]."""
+        orbits: Ints = self.orbits[np.arange(start, start + count) % len(self)]
+        return orbits
+
 
 def pool_of(size: str, plies: int, count: int, seed: int) -> OpeningPool:
     """Draw at most `count` random openings of the half for fitting.
@@ -109,15 +114,17 @@ def pool_of(size: str, plies: int, count: int, seed: int) -> OpeningPool:
     return OpeningPool(OpeningSet(size, drawn.cells[rows], 0), np.unique(orbits[rows], return_inverse=True)[1])
 
 
-def subject_of(text: str, limit: Limit | None) -> Spec:
-    """The completed spec of an agent that goes by a heuristic.
+def subject_of(text: str, limit: Limit | None, *, needs: str = "heuristic") -> Spec:
+    """The completed spec of an agent that goes by a heuristic, or only needs to search under a limit.
 
     Raises:
-        ValueError: the spec names no agent, or the agent does not go by a heuristic with parameters.
+        ValueError: the spec names no agent, or the agent has no heuristic or `limit`, whichever it `needs`.
     """
     spec = complete(named(parse_spec(text)), limit)
-    if not spec.method or not spec.target or spec.target == "*":
+    if needs == "heuristic" and (not spec.method or spec.target in ("", "*")):
         raise ValueError(f"{text} has no heuristic with parameters: name one, as in ID:my.py:score")
+    if needs == "limit" and (not spec.method or spec.target == "*" or spec.limit is None):
+        raise ValueError(f"--over: {text} has no limit to sweep; use a search such as ID:improved or MCTS")
     return spec
 
 
@@ -133,24 +140,11 @@ def opponent_of(text: str) -> Spec:
     return spec
 
 
-def limited_of(text: str, limit: Limit | None) -> Spec:
-    """The completed spec of an agent that searches under a limit, whether or not it goes by a heuristic.
-
-    Raises:
-        ValueError: the spec names no agent, or the agent has no limit.
-    """
-    spec = complete(named(parse_spec(text)), limit)
-    if not spec.method or spec.target == "*" or spec.limit is None:
-        raise ValueError(f"--over: {text} has no limit to sweep; use a search such as ID:improved or MCTS")
-    return spec
-
-
 def with_values(spec: Spec, values: Mapping[str, float]) -> Spec:
     """Return the spec of the agent with these values of some parameters, under the same name."""
     return replace(spec, parameters=tuple(sorted((dict(spec.parameters) | dict(values)).items())))
 
 
-ShowTuning = Callable[["TuningProgress"], None]
 PlayBatches = Callable[[Sequence[Batch]], Iterator[BatchResult]]
 """What becomes of batches, in no order."""
 
@@ -202,27 +196,14 @@ def prepare(specs: Sequence[str], size: str) -> list[Agent]:
     return agents
 
 
-class Journal:
-    """Played batches of one tuning; a single process writes."""
+def kept_results(path: Path | None, question: Mapping[str, Any]) -> dict[int, BatchResult]:
+    """Return the batches that a tuning's file has, by key; begin it if there is none. Without a path none are kept.
 
-    def __init__(self, path: Path | None, question: Mapping[str, Any]) -> None:
-        """Create the file, or read it; without a path nothing is kept.
-
-        Raises:
-            ValueError: the file has other settings, is damaged, or is not a journal.
-        """
-        self._path = path
-        played = open_journal(path, question, lambda line: BatchResult(**line)) if path else []
-        self.tallies = {result.key: result for result in played}
-
-    def meet(self, batches: Sequence[Batch], play: PlayBatches) -> list[BatchResult]:
-        """Return the results of batches in order; missing ones are played, and kept as they finish."""
-        missing = [batch for batch in batches if batch.key not in self.tallies]
-        for result in play(missing) if missing else ():
-            self.tallies[result.key] = result
-            if self._path:
-                append_lines(self._path, [asdict(result)])
-        return [self.tallies[batch.key] for batch in batches]
+    Raises:
+        ValueError: the file has other settings, is damaged, or is not a journal.
+    """
+    played = open_journal(path, question, lambda line: BatchResult(**line)) if path else []
+    return {result.key: result for result in played}
 
 
 @dataclass(frozen=True)
@@ -244,12 +225,13 @@ class SpsaPlan:
         return 2 * self.rounds * self.directions * self.openings
 
 
-def plan_of(games: int, seed: int, directions: int = 8) -> SpsaPlan:
-    """A plan of about so many games: a hundred rounds, fewer if a pair of ends had fewer than eight openings."""
-    rounds = max(1, min(100, games // (2 * directions * 8)))
-    return SpsaPlan(rounds, directions, max(1, round(games / (2 * rounds * directions))), seed)
+def plan_of(games: float, seed: int, rounds: int = 100) -> SpsaPlan:
+    """A plan of about so many games: eight directions, and fewer rounds if a direction had fewer than 8 openings."""
+    rounds = max(1, min(rounds, int(games // (2 * DIRECTIONS * 8))))
+    return SpsaPlan(rounds, DIRECTIONS, max(1, round(games / (2 * rounds * DIRECTIONS))), seed)
 
 
+DIRECTIONS = 8
 OPENINGS = 4000
 """Number of openings to tune on, if the board has as many."""
 Sampler = Literal["spsa", "optuna"]
@@ -274,38 +256,43 @@ class TuningTask:
 
 
 @dataclass(frozen=True)
-class TuningProgress:
-    """Progress: rounds done and planned, parameter names, and the path so far, float64[rounds + 1, p]."""
-
-    done: int
-    rounds: int
-    names: tuple[str, ...]
-    path: Floats
-
-
-@dataclass(frozen=True)
 class Study:
-    """A tuning that is being played: what is tuned, on which openings, and the results so far; `play` plays batches."""
+    """A tuning that is being played: what is tuned, on which openings, and the results so far by the batches' keys.
+
+    `play` plays batches; what it played is appended to the file `out`, if there is one.
+    """
 
     question: TuningTask
     space: Space
     pool: OpeningPool
-    journal: Journal
     play: PlayBatches
+    results: dict[int, BatchResult] = field(default_factory=dict)
+    out: Path | None = None
 
     @property
-    def games(self) -> int:
-        """Number of games played."""
-        return 2 * sum(result.openings for result in self.journal.tallies.values())
-
-    @property
-    def forfeits(self) -> int:
-        """Number of games lost otherwise than by having no move."""
-        return sum(result.forfeits for result in self.journal.tallies.values())
+    def is_against_itself(self) -> bool:
+        """Whether values meet those of the agent as it is, not an opponent."""
+        return self.question.opponent is None
 
     def meet(self, batches: Sequence[Batch]) -> list[BatchResult]:
-        """Return the results of batches in order; missing ones are played."""
-        return self.journal.meet(batches, self.play)
+        """Return the results of batches in order; missing ones are played, and kept as they finish."""
+        missing = [batch for batch in batches if batch.key not in self.results]
+        for result in self.play(missing) if missing else ():
+            self.results[result.key] = result
+            if self.out:
+                append_lines(self.out, [asdict(result)])
+        return [self.results[batch.key] for batch in batches]
+
+    def text_of(self, point: Vector | Sequence[float]) -> str:
+        """Return the spec of the agent under values of the parameters that are tuned."""
+        return str(with_values(self.question.spec, self.space.values(np.asarray(point))))
+
+    def against_opponent(
+        self, points: Sequence[Vector | Sequence[float]], key: int, first: int, count: int
+    ) -> list[Batch]:
+        """Return batches of values against the opponent, or the agent as it is, on openings from a place on."""
+        other = str(self.question.opponent or self.question.spec)
+        return [self.pool.batch(key + n, self.text_of(point), other, first, count) for n, point in enumerate(points)]
 
 
 @contextmanager
@@ -314,9 +301,7 @@ def opened_study(
 ) -> Iterator[Study]:
     """Start a tuning, or resume it where its journal ends; Optuna tunes categorical parameters as well.
 
-    Args:
-        question, out, where: see `tune`.
-        described: returns further settings that determine the games.
+    For the arguments see `tuning.tune`; `described` returns further settings that determine the games.
 
     Raises:
         ValueError: there is nothing to tune, or `out` has other settings.
@@ -332,7 +317,7 @@ def opened_study(
     openings, plan = [question.plies, len(pool)], asdict(question.plan)
     facts = {**described(space), "agents": settings, "size": question.size, "openings": openings, "plan": plan}
     with playing(question.size, **where) as play:
-        yield Study(question, space, pool, Journal(out, facts), play)
+        yield Study(question, space, pool, play, kept_results(out, facts), out)
 
 
 def promise(leads: Ints, orbits: Ints, against_itself: bool) -> Interval:

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     # Each command draws the chart of one study, and does not wait for what the others compute with.
     from knights_isolation.experiments.exact.refutation import Refuted
     from knights_isolation.experiments.learn.feature_selection import Selection
-    from knights_isolation.experiments.learn.optuna_tuning import Sampling
     from knights_isolation.experiments.learn.pairwise_fit import Fit
-    from knights_isolation.experiments.learn.spsa_tuning import Tuning
+    from knights_isolation.experiments.learn.tuning import Tuning
     from knights_isolation.experiments.published.published_claims import PublishedAnalysis
     from knights_isolation.experiments.statistics.proportions import Interval
     from knights_isolation.experiments.suite.screening import Screening
@@ -114,11 +113,9 @@ def fit_chart(fit: Fit) -> chart.Plot | None:
     return chart.Plot(f"The parameters of {fit.heuristic}", tuple(panels), note) if panels else None
 
 
-def tuning_chart(tuning: Tuning | Sampling) -> chart.Plot | None:
+def tuning_chart(tuning: Tuning) -> chart.Plot | None:
     """Return the path of each parameter through its range, round by round; None of a tuning that has none."""
-    from knights_isolation.experiments.learn.spsa_tuning import Tuning
-
-    if not isinstance(tuning, Tuning) or not tuning.parameters:
+    if tuning.vectors is not None or not tuning.parameters:
         return None
     rounds = list(map(float, range(len(tuning.path))))
     series = []

@@ -1,7 +1,7 @@
 from knights_isolation.experiments.discovery.campaign import SearchTask as SearchTask
 from knights_isolation.experiments.learn.feature_selection import Selection as Selection
-from knights_isolation.experiments.learn.optuna_tuning import tuning_task as tuning_task
 from knights_isolation.experiments.learn.parameter_sweep import Sweep as Sweep
+from knights_isolation.experiments.learn.tuning import tuning_task as tuning_task
 from knights_isolation.experiments.suite.build_suite import recipe_of as recipe_of
 from knights_isolation.experiments.suite.screening import Screened as Screened
 from knights_isolation.reports.studies.discovery import Discovery as Discovery

@@ -129,7 +129,7 @@ def _fit(spec: Spec, seed: int) -> tuple[Step, Spec]:
 
 
 def _tune(spec: Spec, opponent: str, games: int, seed: int, jobs: int) -> tuple[Step, Spec]:
-    from knights_isolation.experiments.learn.optuna_tuning import tuning_task
+    from knights_isolation.experiments.learn.tuning import tuning_task
 
     from ..charts.study_charts import tuning_chart
     from .tuning import tune_result

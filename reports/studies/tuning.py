@@ -18,12 +18,16 @@ from knights_isolation import heuristics
 from knights_isolation.experiments import roster
 from knights_isolation.experiments.learn import pairwise_fit, tuning_games
 from knights_isolation.experiments.learn.feature_selection import Selection, feature_name, select_features
-from knights_isolation.experiments.learn.optuna_tuning import SampledParameter, Sampling, run_tuning
-from knights_isolation.experiments.learn.pairwise_fit import Fit, FittedParameter, reproducible_limit
-from knights_isolation.experiments.learn.parameter_space import check_parameters, options_text, write_patch
+from knights_isolation.experiments.learn.pairwise_fit import Fit, reproducible_limit
+from knights_isolation.experiments.learn.parameter_space import (
+    TunedParameter,
+    check_parameters,
+    options_text,
+    write_patch,
+)
 from knights_isolation.experiments.learn.parameter_sweep import Sweep, parse_axis, plan_sweep, play_sweep
-from knights_isolation.experiments.learn.spsa_tuning import Judgement, TunedParameter, Tuning, judge
-from knights_isolation.experiments.learn.tuning_games import TuningProgress, TuningTask
+from knights_isolation.experiments.learn.tuning import Judgement, Tuning, TuningProgress, judge, tune
+from knights_isolation.experiments.learn.tuning_games import TuningTask
 from knights_isolation.experiments.noting import note_screening, note_selection
 from knights_isolation.experiments.plan.catalogue import heuristic_named
 from knights_isolation.experiments.play.pools.interrupts import keeping
@@ -85,7 +89,7 @@ class Fitted:
 class Tuned:
     """Tuned parameters, and the new values judged on held-out openings; None if no value changed."""
 
-    tuning: Tuning | Sampling
+    tuning: Tuning
     judgement: Judgement | None
 
     @property
@@ -149,7 +153,7 @@ def tune_result(
     with keeping("what was played" if out else "", Path(out or "")):
         with captured(spec), watching() as show:
             task, costs = _at_equal_cost(task) if equal_cost else (task, ())
-            tuning = run_tuning(task, Path(out) if out else None, show=show, **where)
+            tuning = tune(task, Path(out) if out else None, show=show, **where)
         tuned = Tuned(tuning, judge(task, tuning.values, pairs, play=play, **where) if tuning.values else None)
     _write(patch, target, tuned)
     advice, chart = new_agent_text(spec, tuning.values, "--limit", limit), tuning_chart(tuning)
@@ -178,9 +182,10 @@ def sweep_result(
     if limit and any(axis.name == "limit" for axis in axes):
         raise ValueError("--over limit=... and --limit exclude each other: use one of them")
     spec, whom, bound = spec_of(agent), spec_of(opponent) if opponent else "", parse_limit(limit or "nodes=1000")
-    read = tuning_games.limited_of if all(axis.name == "limit" for axis in axes) else tuning_games.subject_of
+    needs = "limit" if all(axis.name == "limit" for axis in axes) else "heuristic"
     with captured(spec):
-        subject, other = read(spec, bound), tuning_games.opponent_of(whom) if whom else None
+        subject = tuning_games.subject_of(spec, bound, needs=needs)
+        other = tuning_games.opponent_of(whom) if whom else None
         runs = plan_sweep(named(parse_spec(spec)), axes, other, bound, out=Path(out) if out else None, **keys)
     with keeping("what was played" if out else "", Path(out or "")):
         swept = play_sweep(axes, runs, partial(play_kept_run, command="sweep"))
@@ -269,7 +274,7 @@ def _ranked(where: str, shares: tuple[float, float]) -> str:
     return f"Decisions {where} in which the best move keeps the win: {before} before, {after} after."
 
 
-def _remarks(parameters: Sequence[FittedParameter | TunedParameter], no_effect: str) -> list[str]:
+def _remarks(parameters: Sequence[TunedParameter], no_effect: str) -> list[str]:
     remarks = [no_effect.format(parameter.name) for parameter in parameters if not parameter.matters]
     return remarks + [
         f"{parameter.name} is at the {parameter.end} end of its range, {short(parameter.after)}. Consider a wider "
@@ -279,13 +284,13 @@ def _remarks(parameters: Sequence[FittedParameter | TunedParameter], no_effect: 
     ]
 
 
-def _change(parameter: FittedParameter | TunedParameter | SampledParameter) -> dict[str, Any]:
-    ends = parameter.range_text if isinstance(parameter, SampledParameter) else range_text(*parameter.range, short)
+def _change(parameter: TunedParameter) -> dict[str, Any]:
+    ends = parameter.range_text or range_text(*parameter.range, short)
     values = {"before": short(parameter.before), "after": short(parameter.after)}
     return {"parameter": parameter.name, "range": ends, **values}
 
 
-def _interval(parameter: FittedParameter | TunedParameter) -> str:
+def _interval(parameter: TunedParameter) -> str:
     return f"{short(parameter.low)} to {short(parameter.high)}"
 
 
@@ -317,46 +322,37 @@ def path_table(progress: TuningProgress) -> Table:
 def tuned_sections(tuned: Tuned, costs: Sequence[str] = ()) -> tuple[Section, ...]:
     """Return the parameters before and after, first with what nodes cost, and the new values on held-out openings."""
     tuning = tuned.tuning
-    first = _sampled(tuning) if isinstance(tuning, Sampling) else _tuned(tuning)
-    return replace(first, notes=(*costs, *first.notes)), judged_section(tuning, tuned.judgement)
+    columns, title = _columns if tuning.vectors is None else _change, "The parameters, tuned"
+    notes = (*costs, *_tuning_notes(tuning), *_forfeits(tuning.forfeits))
+    first = Section("parameters", title, tuple(map(columns, tuning.parameters)), notes)
+    return first, judged_section(tuning, tuned.judgement)
 
 
-def _sampled(sampling: Sampling) -> Section:
-    rows = tuple(map(_change, sampling.parameters))
-    notes = [
-        f"{sampling.games:,} games: {pluralise(sampling.vectors, 'vector')} of values suggested by Optuna, then "
-        f"finals between the best of them on separate openings. After: the values that won most in the finals.",
-        *_forfeits(sampling.forfeits),
-    ]
-    return Section("parameters", "The parameters, tuned", rows, tuple(notes))
+def _columns(parameter: TunedParameter) -> dict[str, Any]:
+    best = _interval(parameter) if parameter.matters else "–"
+    return {**_change(parameter), "best": best, "adjusted_p": PValue(parameter.p_value)}
 
 
-def _tuned(tuning: Tuning) -> Section:
-    rows = tuple(
-        {
-            **_change(parameter),
-            "best": _interval(parameter) if parameter.matters else "–",
-            "adjusted_p": PValue(parameter.p_value),
-        }
-        for parameter in tuning.parameters
-    )
-    rounds = len(tuning.path) - 1
-    notes = [
-        f"{tuning.games:,} games in {pluralise(rounds, 'round')} and finals. Best: central 95 % of the best values "
-        f"compatible with the games, within the range played, while parameters without a significant effect keep their "
-        f"old values. The p-value tests whether the parameter has any effect, Holm-adjusted for the number of "
-        f"parameters; above 0.05 the old value stays.",
+def _tuning_notes(tuning: Tuning) -> list[str]:
+    if tuning.vectors is not None:
+        return [
+            f"{tuning.games:,} games: {pluralise(tuning.vectors, 'vector')} of values suggested by Optuna, then "
+            f"finals between the best of them on separate openings. After: the values that won most in the finals."
+        ]
+    return [
+        f"{tuning.games:,} games in {pluralise(len(tuning.path) - 1, 'round')} and finals. Best: central 95 % of the "
+        f"best values compatible with the games, within the range played, while parameters without a significant "
+        f"effect keep their old values. The p-value tests whether the parameter has any effect, Holm-adjusted for the "
+        f"number of parameters; above 0.05 the old value stays.",
         *_remarks(tuning.parameters, "No evidence in these games for changing {}."),
-        *_forfeits(tuning.forfeits),
     ]
-    return Section("parameters", "The parameters, tuned", rows, tuple(notes))
 
 
 def _forfeits(games: int) -> list[str]:
     return [f"{pluralise(games, 'game')} ended by an error, a timeout or an illegal move."] if games else []
 
 
-def judged_section(tuning: Tuning | Sampling, judgement: Judgement | None) -> Section:
+def judged_section(tuning: Tuning, judgement: Judgement | None) -> Section:
     """Compare the gain in training with the result on held-out openings, if any value changed."""
     if judgement is None:
         return Section("judged", "No significant improvement in these games: keep the defaults.", ())
@@ -371,7 +367,7 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement | None) -> Se
             rows.append(_judged(f"share won against the opponent, {when}", None, getattr(judgement, when)))
     finals = (
         "a cross-validated estimate: each half of the finals judges the best values of the other"
-        if isinstance(tuning, Sampling)
+        if tuning.vectors is not None
         else ("the result of the finals on training openings, after selection")
     )
     note = (
