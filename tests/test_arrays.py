@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knights_isolation.experiments.record.checked_parquet import to_arrow, to_names, to_numpy
+from knights_isolation.experiments.record.columns import to_arrow, to_names, to_numpy
 
 KINDS = (np.int8, np.int16, np.int32, np.int64, np.uint64, np.float64, np.bool_)
 

@@ -206,7 +206,7 @@ def test_a_chosen_move_knows_its_ply_and_whether_its_mover_won(tmp_path):
         Invented().agent("A", "contender").agent("B", "baseline").pair("A", "B", 0, 2, plies=6).game("A", "B", 1, False)
     )
     findings = load_findings([run.write(tmp_path / "run")])
-    ((of_a,),), ((of_b,),) = (over_moves(findings, "depth", [name], lambda moves: moves, list) for name in "AB")
+    ((of_a,),), ((of_b,),) = (over_moves(findings, "depth", [name], list) for name in "AB")
     assert of_a.ply.tolist() == [2, 4, 3, 5, 2, 4]
     assert of_a.won.tolist() == [True, True, True, True, False, False]
     assert of_b.ply.tolist() == [3, 5, 2, 4, 3, 5]

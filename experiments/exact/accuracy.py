@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 import scipy
 from numpy.typing import NDArray
 
 from ..record import log
 from ..record.agent_facts import read_facts
+from ..record.columns import Table, lists
 from ..statistics.proportions import Interval
 from .labels import PER_PLY, labelled_games
 from .opening_winners import share_taken
@@ -154,14 +153,14 @@ def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence
     )
 
 
-def decisions_frame(games: pd.DataFrame, labels: pa.Table) -> pd.DataFrame:
+def decisions_frame(games: pd.DataFrame, labels: Table) -> pd.DataFrame:
     """Return the frame of `run_decisions`, given games with the columns it reads and their labels in the same order."""
     from pandas import DataFrame
 
-    lengths = pc.list_value_length(labels["value"]).to_numpy()
-    game = np.repeat(np.arange(len(lengths)), lengths)
-    ply = np.arange(len(game)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    flat = {name: pc.list_flatten(labels[name]).to_numpy() for name in PER_PLY}
+    starts = lists(labels, "value")[1]
+    game = np.repeat(np.arange(len(labels)), np.diff(starts))
+    ply = np.arange(len(game)) - starts[:-1][game]
+    flat = {name: lists(labels, name)[0] for name in PER_PLY}
     asked = flat["legal"] >= 0
     game, ply = game[asked], ply[asked]
     is_first = ply % 2 == 0

@@ -15,7 +15,6 @@ from itertools import permutations
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.compiling.specialise import native_function
@@ -28,6 +27,7 @@ from knights_isolation.isolation.rules.limits import Limit
 from ..play.parallel_map import parallel_map
 from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet, write_parquet
+from ..record.columns import table_of_rows
 from ..record.schema import SOLVED, schema_of
 
 Winners = NDArray[np.int8]
@@ -225,7 +225,7 @@ def _solve_in_rounds(board: Board) -> tuple[bool, int]:
 
 def _write(path: Path, size: str, pairs: Iterable[SolvedPair]) -> None:
     rows = [asdict(pair) for pair in sorted(pairs, key=lambda pair: pair.opening)]
-    write_parquet(path, pa.Table.from_pylist(rows, SCHEMA.with_metadata({_SIZE: size.encode()})))
+    write_parquet(path, table_of_rows(rows, SCHEMA.with_metadata({_SIZE: size.encode()})))
 
 
 def _read(path: Path, size: str) -> list[SolvedPair]:

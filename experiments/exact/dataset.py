@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from knights_isolation import heuristics
@@ -37,7 +36,8 @@ from ..plan.openings import distinct_positions, orbit_ids, split_of
 from ..plan.run_keeping import locked
 from ..play.parallel_map import parallel_mapper
 from ..record.checked_parquet import read_parquet, save_table
-from ..record.schema import DATASET, Column, feature_column, schema_of
+from ..record.columns import Table, concatenate, numbers, table_of, take, where
+from ..record.schema import DATASET, Column, Schema, feature_column, schema_of
 from ..roster import parse_agent
 
 SPLITS = ("train", "validation", "test")
@@ -162,11 +162,11 @@ def write_dataset(
     _begin(recipe, folder)
     with locked(parts):
         table = _positions(recipe, parts, jobs, show)
-        splits = _split_by_orbit(table["orbit"].to_numpy())
+        splits = _split_by_orbit(numbers(table, "orbit"))
         make_folder(folder / "data")
         counts = {}
         for split in SPLITS:
-            part = table.filter(pa.array(splits == split))
+            part = where(table, splits == split)
             save_table(folder / "data" / f"{split}.parquet", part)
             counts[split] = len(part)
         write_text(folder / "README.md", data_card(recipe, counts))
@@ -215,7 +215,7 @@ def check_recipe(recipe: DatasetRecipe) -> None:
     VectorGames(1, recipe.size, observations=False)
 
 
-def _positions(recipe: DatasetRecipe, folder: Path, jobs: int, show: Callable[[int, int], None]) -> pa.Table:
+def _positions(recipe: DatasetRecipe, folder: Path, jobs: int, show: Callable[[int, int], None]) -> Table:
     """Play batches of games in waves until there are enough positions; their order does not depend on the processes."""
     # Every batch is kept in the folder; those that are there already are not played again.
     table, batches, each = _schema(recipe).empty_table(), 0, _GAMES * 4
@@ -232,15 +232,15 @@ def _positions(recipe: DatasetRecipe, folder: Path, jobs: int, show: Callable[[i
                 parts[number] = part
                 show(min(recipe.positions, len(table) + sum(map(len, parts.values()))), recipe.positions)
             before, batches, given = len(table), wave.stop, sum(map(len, parts.values()))
-            table = pa.concat_tables([table, *(parts[number] for number in wave)])
-            table = table.take(pa.array(distinct_positions(table["moves"].to_pylist(), recipe.size)))
+            table = concatenate([table, *(parts[number] for number in wave)], _schema(recipe))
+            table = take(table, distinct_positions(table["moves"].to_pylist(), recipe.size))
             if len(table) - before <= _LEAST_NEW * given:
                 break
             each = max(1, (len(table) - before) // len(wave))
     return table.slice(0, recipe.positions)
 
 
-def _batch(recipe: DatasetRecipe, number: int) -> tuple[int, pa.Table]:
+def _batch(recipe: DatasetRecipe, number: int) -> tuple[int, Table]:
     rng, agent = np.random.default_rng([recipe.seed, number]), parse_agent(recipe.agent)
     rows, columns = parse_size(recipe.size)
     games = VectorGames(_GAMES, recipe.size, observations=False)
@@ -261,12 +261,12 @@ def _batch(recipe: DatasetRecipe, number: int) -> tuple[int, pa.Table]:
             cells[asked] = np.where(answers.cells < 0, cells[asked], answers.cells)
         history[np.arange(_GAMES), plies] = cells
         playing &= ~games.step(cells)
-    return number, pa.concat_tables([_schema(recipe).empty_table(), *found])
+    return number, concatenate(found, _schema(recipe))
 
 
 def _labelled(
     recipe: DatasetRecipe, games: VectorGames, history: NDArray[np.int16], taken: NDArray[Any], masks: NDArray[np.bool_]
-) -> pa.Table:
+) -> Table:
     """Return the positions of some games as rows, without those that the limit leaves undecided."""
     from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
 
@@ -288,14 +288,14 @@ def _labelled(
     for name in recipe.features:
         compiled, kept = compile_heuristic(heuristics.get(name), parse_size(states.size)), states.take(known)
         columns[name] = evaluate_all(compiled, EvaluationBatch.of(kept, kept.turns))
-    return pa.table(columns, _schema(recipe))
+    return table_of(columns, _schema(recipe))
 
 
 def _columns(recipe: DatasetRecipe) -> list[Column]:
     return [*DATASET, *map(feature_column, recipe.features)]
 
 
-def _schema(recipe: DatasetRecipe) -> pa.Schema:
+def _schema(recipe: DatasetRecipe) -> Schema:
     return schema_of(_columns(recipe))
 
 

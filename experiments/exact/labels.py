@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import SearchBudget, known_value, order_moves, value
@@ -29,6 +27,7 @@ from ..plan.run_keeping import locked
 from ..record import log
 from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet, write_parquet
+from ..record.columns import Table, among, codes, concatenate, lengths, lists, numbers, table_of, take, where
 from ..record.schema import LABELS, schema_of
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def label_run(
             out of reach of the limit, or another process is writing to the run.
     """
     games = log.read_table(run, ("game_id", "rows", "columns", "opening", "opening_id", "moves", "plies", "reason"))
-    decided = games if forfeits else games.filter(pc.is_in(games["reason"].cast(pa.string()), pa.array(ON_THE_BOARD)))
+    decided = games if forfeits else where(games, codes(games, "reason", ON_THE_BOARD) >= 0)
     table = _sampled(decided, sample)
     size = _size(run, table)
     SearchBudget(limit)
@@ -95,14 +94,14 @@ def label_run(
         sweep(path)
         labels = _resumed(path, made)
         _check_fit(run, labels, games)
-        missing = table.filter(pc.invert(pc.is_in(table["game_id"], labels["game_id"].combine_chunks())))
+        missing = where(table, ~np.isin(numbers(table, "game_id"), numbers(labels, "game_id")))
         done, written = len(table) - len(missing), time.monotonic()
         show(done, len(table))
         try:
             for batch in _label_in_parallel(missing, first_ply, size, limit, jobs, cluster):
                 if not len(labels):
                     _check_reach(run, batch, size, limit)
-                labels = pa.concat_tables([labels, batch])
+                labels = concatenate([labels, batch], SCHEMA)
                 done += len(batch)
                 show(done, len(table))
                 if time.monotonic() - written > _WRITE_EVERY:
@@ -124,7 +123,7 @@ def read_labels(run: str | Path) -> pd.DataFrame:
     return frame
 
 
-def read_label_table(run: str | Path) -> pa.Table:
+def read_label_table(run: str | Path) -> Table:
     """Read the labels of a run as an Arrow table; see `read_labels`."""
     if not has_labels(run):
         labelling = advice(command("perfect", "label", run), f"ki.label({str(run)!r})")
@@ -139,18 +138,14 @@ def has_labels(run: str | Path) -> bool:
     return (Path(run) / FILE).exists()
 
 
-def labelled_games(run: str | Path, games: pa.Table) -> tuple[pa.Table, pa.Table]:
+def labelled_games(run: str | Path, games: Table) -> tuple[Table, Table]:
     """Return the games of a run that have labels, and their labels, both by ascending game id.
 
     Args:
         games: frame with the columns `game_id` and `plies`.
     """
     labels = read_label_table(run)
-    return _of_games(games, labels["game_id"]).sort_by("game_id"), labels.sort_by("game_id")
-
-
-def _of_games(table: pa.Table, ids: pa.ChunkedArray) -> pa.Table:
-    return table.filter(pc.is_in(table["game_id"], ids.combine_chunks()))
+    return among(games, numbers(labels, "game_id")).sort_by("game_id"), labels.sort_by("game_id")
 
 
 def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
@@ -158,16 +153,16 @@ def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
     if not has_labels(run):
         return ()
     labels = read_label_table(run)
-    game_labels = labels.filter(pc.equal(labels["game_id"], game_id))
+    game_labels = among(labels, np.array([game_id]))
     return tuple(int(ply) for row in game_labels["kept"].to_pylist() for ply in np.flatnonzero(np.array(row) == 0))
 
 
 def mistake_counts(run: str | Path) -> dict[int, int]:
     """Count the known mistakes (wins thrown away) of each labelled game, by game id."""
     labels = read_label_table(run)
-    kept, games = pc.list_flatten(labels["kept"]).to_numpy(), pc.list_parent_indices(labels["kept"]).to_numpy()
-    counts = np.bincount(games[kept == 0], minlength=len(labels))
-    return dict(zip(labels["game_id"].to_pylist(), counts.tolist(), strict=True))
+    kept, starts = lists(labels, "kept")
+    lost = np.append(0, np.cumsum(kept == 0))
+    return dict(zip(labels["game_id"].to_pylist(), np.diff(lost[starts]).tolist(), strict=True))
 
 
 def label_moves(
@@ -193,10 +188,10 @@ def label_moves(
     return [_LEFT_OUT] * (len(moves) - len(plies)) + plies[::-1]
 
 
-def label_table(game_ids: Sequence[int], labels: Sequence[Sequence[Ply]]) -> pa.Table:
+def label_table(game_ids: Sequence[int], labels: Sequence[Sequence[Ply]]) -> Table:
     """Return the labels that `label_moves` made for some games as rows of the file."""
     columns = {name: [[ply[index] for ply in plies] for plies in labels] for index, name in enumerate(PER_PLY)}
-    return pa.table({"game_id": list(game_ids), **columns}, SCHEMA)
+    return table_of({"game_id": list(game_ids), **columns}, SCHEMA)
 
 
 def _label(board: Board, played: int, limit: Limit, known: dict[Hashable, bool]) -> Ply:
@@ -218,8 +213,8 @@ def _label(board: Board, played: int, limit: Limit, known: dict[Hashable, bool])
 
 
 def _label_in_parallel(
-    games: pa.Table, first_ply: int, size: str, limit: Limit, jobs: int, cluster: str | None
-) -> Iterator[pa.Table]:
+    games: Table, first_ply: int, size: str, limit: Limit, jobs: int, cluster: str | None
+) -> Iterator[Table]:
     """Yield labels of all games by batch; games of the same opening share a batch and its known positions."""
     if not len(games):
         return
@@ -237,7 +232,7 @@ def _label_in_parallel(
     yield from parallel_map(_label_batch, ((batch, first_ply, size, limit) for batch in batches), jobs, cluster)
 
 
-def _label_batch(games: pa.Table, first_ply: int, size: str, limit: Limit) -> pa.Table:
+def _label_batch(games: Table, first_ply: int, size: str, limit: Limit) -> Table:
     known: dict[Hashable, bool] = {}
     ids, openings, moves = (games[name].to_pylist() for name in ("game_id", "opening", "moves"))
     labels = [
@@ -247,17 +242,17 @@ def _label_batch(games: pa.Table, first_ply: int, size: str, limit: Limit) -> pa
     return label_table(ids, labels)
 
 
-def _sampled(games: pa.Table, sample: int | None) -> pa.Table:
+def _sampled(games: Table, sample: int | None) -> Table:
     """Return a pseudo-random sample of games, in an order that depends on their ids alone."""
     if sample is None or sample >= len(games):
         return games
     if sample < 1:
         raise ValueError(f"the sample must have at least 1 game, not {sample}")
-    order = np.argsort(mixed(games["game_id"].to_numpy().astype(np.uint64)), kind="stable")
-    return games.take(pa.array(order[:sample]))
+    order = np.argsort(mixed(numbers(games, "game_id").astype(np.uint64)), kind="stable")
+    return take(games, order[:sample])
 
 
-def _size(run: str | Path, games: pa.Table) -> str:
+def _size(run: str | Path, games: Table) -> str:
     if not len(games):
         raise ValueError(f"{run} has no games to label")
     sizes = {format_size(*pair) for pair in zip(games["rows"].to_pylist(), games["columns"].to_pylist(), strict=True)}
@@ -272,8 +267,8 @@ def _size(run: str | Path, games: pa.Table) -> str:
     return size
 
 
-def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> None:
-    asked, decided = (int((pc.list_flatten(batch[name]).to_numpy() >= 0).sum()) for name in ("legal", "value"))
+def _check_reach(run: str | Path, batch: Table, size: str, limit: Limit) -> None:
+    asked, decided = (int((lists(batch, name)[0] >= 0).sum()) for name in ("legal", "value"))
     if not asked:
         raise UnsolvableRunError(f"{run}: the first games end before the first ply to label: lower --first-ply")
     if decided < LEAST_DECIDED * asked:
@@ -283,7 +278,7 @@ def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> N
         )
 
 
-def _resumed(path: Path, made: str) -> pa.Table:
+def _resumed(path: Path, made: str) -> Table:
     if not path.exists():
         return SCHEMA.empty_table()
     labels = _read(path)
@@ -293,21 +288,20 @@ def _resumed(path: Path, made: str) -> pa.Table:
     return labels.replace_schema_metadata(None)
 
 
-def _check_fit(run: str | Path, labels: pa.Table, games: pa.Table) -> None:
+def _check_fit(run: str | Path, labels: Table, games: Table) -> None:
     games, labels = games.sort_by("game_id"), labels.sort_by("game_id")
-    labelled = _of_games(games, labels["game_id"])
-    ids, plies = (labelled[name].to_numpy() for name in ("game_id", "plies"))
-    lengths = pc.list_value_length(labels["value"]).to_numpy()
-    if not np.array_equal(labels["game_id"].to_numpy(), ids) or not np.array_equal(lengths, plies):
+    labelled = among(games, numbers(labels, "game_id"))
+    fits = np.array_equal(numbers(labels, "game_id"), numbers(labelled, "game_id"))
+    if not fits or not np.array_equal(lengths(labels, "value"), numbers(labelled, "plies")):
         raise ValueError(f"{Path(run) / FILE} does not belong to the games of this run: delete it and label again")
 
 
-def _read(path: Path) -> pa.Table:
+def _read(path: Path) -> Table:
     try:
         return read_parquet(path, SCHEMA)
     except (OSError, DamagedFileError) as error:
         raise ValueError(f"{error}; delete {path.name} and label again") from None
 
 
-def _write(path: Path, labels: pa.Table, made: str) -> None:
+def _write(path: Path, labels: Table, made: str) -> None:
     write_parquet(path, labels.sort_by("game_id").replace_schema_metadata({_MADE: made.encode()}))

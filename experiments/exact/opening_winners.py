@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.exact.solved_tables import pair_is_won
 
 from ..record import log
-from ..record.checked_parquet import to_arrow, to_numpy
+from ..record.columns import Table, lengths, lists, numbers, take, where
 from ..statistics.proportions import Interval, rate_interval
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def opening_winners(run: str | Path) -> dict[int, int]:
     Raises:
         ValueError: there is no such run.
     """
-    pairs = log.fold_batches(run, _OPENING, _openings, _pair_winners)
+    pairs = log.fold_batches(run, _OPENING, _pair_winners)
     known = {number: winner for number, winner in pairs.items() if winner}
     return known if len(known) == len(pairs) else _labelled_winners(run) | known
 
@@ -65,10 +64,10 @@ def knows_winners(run: str | Path) -> bool:
         ValueError: there is no such run.
     """
 
-    def any_pair(parts: Iterator[pa.Table]) -> bool:
-        return any(_pair_winner(game) for games in parts for game in games.to_pylist())
+    def any_pair(parts: Iterator[Table]) -> bool:
+        return any(_pair_winner(game) for games in parts for game in _openings(games).to_pylist())
 
-    return log.fold_batches(run, _OPENING, _openings, any_pair) or bool(_labelled_winners(run))
+    return log.fold_batches(run, _OPENING, any_pair) or bool(_labelled_winners(run))
 
 
 def split_by_theory(
@@ -109,14 +108,14 @@ def split_by_theory(
     return sorted(splits, key=lambda split: -np.nan_to_num(split.converted.estimate))
 
 
-def _openings(games: pa.Table) -> pa.Table:
-    return games.take(to_arrow(np.unique(to_numpy(games["opening_id"]), return_index=True)[1]))
+def _openings(games: Table) -> Table:
+    return take(games, np.unique(numbers(games, "opening_id"), return_index=True)[1])
 
 
-def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
+def _pair_winners(parts: Iterator[Table]) -> dict[int, int | None]:
     winners: dict[int, int | None] = {}
-    for games in parts:
-        new = games.filter(pa.array([number not in winners for number in games["opening_id"].to_pylist()], pa.bool_()))
+    for games in map(_openings, parts):
+        new = where(games, np.array([number not in winners for number in games["opening_id"].to_pylist()], bool))
         winners |= {row["opening_id"]: _pair_winner(row) for row in new.to_pylist()}
     return winners
 
@@ -127,22 +126,19 @@ def _pair_winner(game: Mapping[str, Any]) -> int | None:
 
 
 def _labelled_winners(run: str | Path) -> dict[int, int]:
-    import pyarrow.compute as pc
-
     from .labels import has_labels, labelled_games
 
     if not has_labels(run):
         return {}
     games, labels = labelled_games(run, log.read_table(run, ("game_id", "opening_id", "opening", "plies")))
-    values = pc.list_flatten(labels["value"]).to_numpy()
-    plies = pc.list_value_length(labels["value"]).to_numpy()
-    opening = pc.list_value_length(games["opening"]).to_numpy()
-    goes_on = opening < plies
-    at_opening = values[(np.cumsum(plies) - plies + opening)[goes_on]]
+    values, starts = lists(labels, "value")
+    opening = lengths(games, "opening")
+    goes_on = opening < np.diff(starts)
+    at_opening = values[(starts[:-1] + opening)[goes_on]]
     mover = 1 + opening[goes_on] % 2
     winner = np.where(at_opening == 1, mover, 3 - mover)
     known = at_opening >= 0
-    ids = games["opening_id"].to_numpy()[goes_on]
+    ids = numbers(games, "opening_id")[goes_on]
     return dict(zip(ids[known].tolist(), winner[known].tolist(), strict=True))
 
 

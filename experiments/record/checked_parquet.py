@@ -1,4 +1,4 @@
-"""Checksummed Parquet files, written atomically; Arrow/NumPy conversion.
+"""Checksummed Parquet files, written atomically.
 
 The format has page checksums, which are written for other readers, but none for the metadata that locate and describe
 the pages. Therefore a seal is placed between the pages and the footer, where other readers ignore it: `SEAL`, the
@@ -15,10 +15,8 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -142,33 +140,3 @@ def _checked_end(file: IO[bytes]) -> bytes:
 
 def _checksum(data: bytes | memoryview) -> bytes:
     return zlib.crc32(data).to_bytes(_CHECKSUM, "little")
-
-
-def to_numpy(values: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
-    """Convert an array or a column to NumPy; a single numeric array without missing values is not copied."""
-    if isinstance(values, pa.ChunkedArray):
-        parts = [to_numpy(chunk) for chunk in values.chunks if len(chunk)]
-        if len(parts) == 1:
-            return parts[0]
-        return np.concatenate(parts) if parts else np.empty(0, values.type.to_pandas_dtype())
-    kind = values.type
-    if pa.types.is_boolean(kind) and not values.null_count:
-        return to_numpy(values.cast(pa.uint8())).view(np.bool_)
-    is_plain = (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not values.null_count
-    array: npt.NDArray[Any] = np.from_dlpack(values) if is_plain else values.to_numpy(zero_copy_only=False)
-    return array
-
-
-def to_arrow(values: npt.NDArray[Any]) -> pa.Array:
-    """Convert a NumPy array of numbers or truth values to an Arrow array."""
-    if values.dtype == np.bool_:
-        return to_arrow(values.view(np.uint8)).cast(pa.bool_())
-    data = np.ascontiguousarray(values)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(data.dtype), len(data), [None, pa.py_buffer(data)])
-
-
-def to_names(codes: npt.NDArray[np.int16], names: Sequence[str]) -> pa.DictionaryArray:
-    """Return a dictionary column of names, given their indices in `names`."""
-    builder = pa.lib.StringBuilder()
-    builder.append_values(names)
-    return pa.DictionaryArray.from_arrays(to_arrow(codes), builder.finish())

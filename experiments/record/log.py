@@ -24,7 +24,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .checked_lines import DamagedFileError
-from .checked_parquet import count_rows, encode_checked, read_batches, read_parquet, save_table, to_numpy
+from .checked_parquet import count_rows, encode_checked, read_batches, read_parquet, save_table
+from .columns import Table, to_numpy
 from .schema import LOG, schema_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ SMALL_PART_FROM_ELSEWHERE = 1_000
 PER_PLY = ("moves", "score", "depth", "nodes", "time_us", "exact")
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 _BATCH = 8192
 """Number of games read at a time if all of them would fill the memory."""
@@ -90,28 +90,13 @@ def map_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa.
     return _despite_merging(lambda: [look(path, read_part(path, columns)) for path in live_files(folder)])
 
 
-def fold_batches(
-    run: str | Path, columns: Sequence[str], look: Callable[[pa.Table], T], fold: Callable[[Iterator[T]], R]
-) -> R:
-    """Apply `look` to columns of some thousand games at a time, in the order of their parts, and `fold` to the results.
+def fold_batches(run: str | Path, columns: Sequence[str], fold: Callable[[Iterator[Table]], T]) -> T:
+    """Return what `fold` makes of columns of some thousand games at a time, in the order of their parts.
 
     If a running tournament merges files meanwhile, `fold` is called again.
     """
     folder = existing_folder(run)
-    return _despite_merging(
-        lambda: fold(look(batch) for path in live_files(folder) for batch in _batches(path, columns))
-    )
-
-
-def codes_in(words: Sequence[str], column: pa.ChunkedArray) -> NDArray[np.int64]:
-    """Return the indices in `words` of the values of a column of names; −1 for others and for missing values."""
-    codes = {word: code for code, word in enumerate(words)}
-    parts = []
-    for chunk in column.chunks:
-        of_dictionary = np.array([*(codes.get(word, -1) for word in chunk.dictionary.to_pylist()), -1], np.int64)
-        indices = chunk.indices.fill_null(-1) if chunk.null_count else chunk.indices
-        parts.append(of_dictionary[to_numpy(indices)])
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+    return _despite_merging(lambda: fold(batch for path in live_files(folder) for batch in _batches(path, columns)))
 
 
 def find_row(run: str | Path, game_id: int) -> dict[str, Any] | None:

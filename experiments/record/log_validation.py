@@ -20,7 +20,7 @@ from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from knights_isolation.isolation.rules.seeds import game_seeds
 
 from . import log
-from .checked_parquet import to_arrow, to_numpy
+from .columns import Table, codes, concatenate, numbers, take, to_numpy
 from .run_directory import is_run, load_run, resume_advice
 from .schema import RunInfo
 
@@ -42,7 +42,7 @@ def check_rows(run: Path, exists: Callable[[Ids], Flags], scheduled: Callable[[I
         scheduled: returns the columns of games that were known before they were played, by name.
     """
 
-    def check(part: Path, table: pa.Table) -> None:
+    def check(part: Path, table: Table) -> None:
         ids = _ids(part, table)
         _refuse(part, ids, ~exists(ids), "no such game is scheduled")
         for name, values in scheduled(ids).items():
@@ -63,15 +63,15 @@ def check_facts(info: RunInfo) -> None:
     read_valid_games(info, ("game_id",))
 
 
-def read_valid_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
+def read_valid_games(info: RunInfo, names: Sequence[str]) -> Table:
     """Read columns of the games of a run, including game_id, by ascending id, and validate them like `check_facts`."""
     size: str = info.requested["board"]
     rows, columns = parse_size(size)
     agents = {name: entry.settings for name, entry in info.agents.items()}
 
-    def checked(part: Path, table: pa.Table) -> pa.Table:
+    def checked(part: Path, table: Table) -> Table:
         ids = _ids(part, table)
-        columns_of = {name: to_numpy(table[name]) for name in ("rows", "columns", "opening_id", "seed")}
+        columns_of = {name: numbers(table, name) for name in ("rows", "columns", "opening_id", "seed")}
         _refuse(part, ids, (columns_of["rows"] != rows) | (columns_of["columns"] != columns), f"it is not on {size}")
         sides = np.stack([_players(part, table, ids, side, agents) for side in (1, 2)], axis=1)
         opening_ids = columns_of["opening_id"].view(np.uint64)
@@ -81,30 +81,30 @@ def read_valid_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
         return table.select(names)
 
     parts = log.map_parts(info.path, (*VALIDATED, *names), checked)
-    games = pa.concat_tables(parts) if parts else log.SCHEMA.empty_table().select(names)
-    ids = to_numpy(games["game_id"])
+    games = concatenate(parts, log.SCHEMA).select(names)
+    ids = numbers(games, "game_id")
     if (ids[1:] > ids[:-1]).all():
         return games
     order = np.argsort(ids, kind="stable")
     if not np.diff(ids[order]).all():
         raise ValueError(f"{info.path}: contains duplicate games; to remove them: {resume_advice(info.path)}")
-    return games.take(to_arrow(order))
+    return take(games, order)
 
 
 def _players(
-    part: Path, table: pa.Table, ids: NDArray[np.int64], side: int, agents: Mapping[str, str]
+    part: Path, table: Table, ids: NDArray[np.int64], side: int, agents: Mapping[str, str]
 ) -> NDArray[np.int64]:
     """Return the agent of a side in each game, as an index in `agents`, which maps names to settings."""
-    codes = log.codes_in(tuple(agents), table[f"agent_{side}"])
-    _refuse(part, ids, codes < 0, f"agent_{side} is not an agent of the run (from another run)")
+    players = codes(table, f"agent_{side}", tuple(agents))
+    _refuse(part, ids, players < 0, f"agent_{side} is not an agent of the run (from another run)")
     kinds = tuple(dict.fromkeys(agents.values()))
-    expected = np.array([kinds.index(settings) for settings in agents.values()], np.int64)[codes]
-    own = log.codes_in(kinds, table[f"settings_{side}"])
+    expected = np.array([kinds.index(settings) for settings in agents.values()], np.int64)[players]
+    own = codes(table, f"settings_{side}", kinds)
     _refuse(part, ids, own != expected, f"settings_{side} differ from the run's (from another run)")
-    return codes
+    return players
 
 
-def _ids(part: Path, table: pa.Table) -> NDArray[np.int64]:
+def _ids(part: Path, table: Table) -> NDArray[np.int64]:
     column = table["game_id"]
     if column.null_count:
         raise ValueError(f"{part}: a game has no game_id")
@@ -113,9 +113,9 @@ def _ids(part: Path, table: pa.Table) -> NDArray[np.int64]:
     return ids
 
 
-def _check_results(part: Path, table: pa.Table, ids: NDArray[np.int64]) -> None:
-    _refuse(part, ids, ~np.isin(to_numpy(table["winner"]), (1, 2)), "winner is neither 1 nor 2")
-    _refuse(part, ids, log.codes_in(REASON_WORDS, table["reason"]) < 0, "unknown reason")
+def _check_results(part: Path, table: Table, ids: NDArray[np.int64]) -> None:
+    _refuse(part, ids, ~np.isin(numbers(table, "winner"), (1, 2)), "winner is neither 1 nor 2")
+    _refuse(part, ids, codes(table, "reason", REASON_WORDS) < 0, "unknown reason")
 
 
 def _differ(column: pa.ChunkedArray, expected: Any) -> Flags:

@@ -12,12 +12,14 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.seeds import SeedsBy
+
+Schema: TypeAlias = pa.Schema
 
 
 @dataclass(frozen=True)
@@ -161,12 +163,12 @@ def feature_column(name: str) -> Column:
     return Column(name, pa.float64(), f"value of the heuristic `{name}` for the side to move")
 
 
-def schema_of(columns: Iterable[Column]) -> pa.Schema:
+def schema_of(columns: Iterable[Column]) -> Schema:
     """Return the Arrow schema of a file with these columns."""
     return pa.schema([(column.name, column.type) for column in columns])
 
 
-def lift(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def lift(table: pa.Table, schema: Schema) -> pa.Table:
     """Return the columns of a table as this version writes them; its metadata stay the file's.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 
-from ..record.checked_parquet import to_numpy
-from ..record.log import codes_in, read_games
+from ..record.columns import Table, codes, lengths, lists, numbers
+from ..record.log import read_games
 from .argument_checks import Ints
 from .run_results import LoadedRun, RunResults, fold_counted
 
@@ -56,7 +55,7 @@ class ForfeitGroup:
 
 def forfeits_of(findings: RunResults) -> tuple[ForfeitGroup, ...]:
     """Group the games that were not decided on the board by loser and reason, largest group first."""
-    is_forfeit = codes_in(ON_THE_BOARD, findings.table["reason"]) < 0
+    is_forfeit = codes(findings.table, "reason", ON_THE_BOARD) < 0
     if not is_forfeit.any():
         return ()
     lost = findings.games[is_forfeit]
@@ -133,7 +132,7 @@ def measure_effort(findings: RunResults) -> dict[str, Effort]:
     names = list(findings.agents)
     sums = np.zeros((1 + len(_COLUMNS), len(names)))
     for source in findings.sources:
-        sums += fold_counted(source, ("opening", "plies", *_COLUMNS), partial(_sums, names, source), total)
+        sums += fold_counted(source, ("opening", "plies", *_COLUMNS), partial(_sums, names, source))
     return {name: Effort(*(int(value) for value in sums[:, index])) for index, name in enumerate(names)}
 
 
@@ -142,24 +141,19 @@ def total(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return np.asarray(sum(parts))
 
 
-def list_chunks(table: pa.Table, column: str) -> Iterator[tuple[Ints, npt.NDArray[np.generic]]]:
-    """Yield a list column by chunks: the offsets of each game's plies, and all values."""
-    for chunk in table[column].chunks:
-        offsets = to_numpy(chunk.offsets).astype(np.int64)
-        yield offsets - offsets[:1], to_numpy(chunk.flatten())
-
-
-def agent_codes(column: pa.ChunkedArray, names: list[str], called: Mapping[str, str]) -> Ints:
+def agent_codes(table: Table, side: str, names: list[str], called: Mapping[str, str]) -> Ints:
     """Return the indices in `names` of a column of agents, after renaming them by `called`; −1 for others."""
-    codes = [names.index(name) if name in names else -1 for name in called.values()]
-    return np.array([*codes, -1], np.int64)[codes_in(tuple(called), column)]
+    indices = [names.index(name) if name in names else -1 for name in called.values()]
+    return np.array([*indices, -1], np.int64)[codes(table, side, tuple(called))]
 
 
-def _sums(names: list[str], source: LoadedRun, table: pa.Table) -> npt.NDArray[np.float64]:
-    import pyarrow.compute as pc
+def _sums(names: list[str], source: LoadedRun, games: Iterable[Table]) -> npt.NDArray[np.float64]:
+    return total(_sums_of(names, source, table) for table in games)
 
-    players = [agent_codes(table[column], names, source.names) for column in ("agent_1", "agent_2")]
-    opening, plies = to_numpy(pc.list_value_length(table["opening"])), to_numpy(table["plies"]).astype(np.int64)
+
+def _sums_of(names: list[str], source: LoadedRun, table: Table) -> npt.NDArray[np.float64]:
+    players = [agent_codes(table, side, names, source.names) for side in ("agent_1", "agent_2")]
+    opening, plies = lengths(table, "opening"), numbers(table, "plies").astype(np.int64)
     # plies 0, 2, … are the first player's, so (n + 1) // 2 of the first n plies
     moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]
     summed = [moves, *(_by_side(table, column) for column in _COLUMNS)]
@@ -168,17 +162,14 @@ def _sums(names: list[str], source: LoadedRun, table: pa.Table) -> npt.NDArray[n
     )
 
 
-def _by_side(table: pa.Table, column: str) -> list[Ints]:
+def _by_side(table: Table, column: str) -> list[Ints]:
     """Return, for each game, the sums of a column over the plies of its first and of its second player."""
-    sides: tuple[list[Ints], list[Ints]] = ([], [])
-    for offsets, values in list_chunks(table, column):
-        # cumulative sums over the chunk of the values at even positions, and of those at odd ones
-        before = np.zeros((values.size // 2 + 2, 2), np.int64)
-        for odd in (0, 1):
-            every_other = values[odd::2]
-            np.cumsum(every_other, dtype=np.int64, out=before[1 : every_other.size + 1, odd])
-        start, end = offsets[:-1], offsets[1:]
-        for side, running in enumerate(sides):
-            parity = (start + side) % 2
-            running.append(before[(end + 1 - parity) // 2, parity] - before[(start + 1 - parity) // 2, parity])
-    return [np.concatenate(parts) if parts else np.zeros(0, np.int64) for parts in sides]
+    values, starts = lists(table, column)
+    # cumulative sums over the values at even positions, and over those at odd ones
+    before = np.zeros((values.size // 2 + 2, 2), np.int64)
+    for odd in (0, 1):
+        every_other = values[odd::2]
+        np.cumsum(every_other, dtype=np.int64, out=before[1 : every_other.size + 1, odd])
+    start, end = starts[:-1], starts[1:]
+    parities = [(start + side) % 2 for side in (0, 1)]
+    return [before[(end + 1 - odd) // 2, odd] - before[(start + 1 - odd) // 2, odd] for odd in parities]

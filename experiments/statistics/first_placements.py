@@ -6,18 +6,15 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from knights_isolation.isolation.rules.geometry import canonical_opening, format_size
 
-from ..record.checked_parquet import to_numpy
-from ..record.log import map_parts
+from ..record.columns import Table, among, lists, numbers, where
+from ..record.log import fold_batches
 from .agent_results import total
 from .argument_checks import Ints
 from .proportions import Interval, rate_interval
@@ -99,7 +96,7 @@ def placements(findings: RunResults) -> tuple[Placement, ...]:
     if size is None:
         return ()
     canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size[0] * size[1])])
-    winner, orbit = (to_numpy(findings.table[name]) for name in ("winner", "orbit"))
+    winner, orbit = (numbers(findings.table, name) for name in ("winner", "orbit"))
     by_player = []
     for number, cells in enumerate(first_cells(findings, size)):
         there = cells >= 0
@@ -125,45 +122,44 @@ def visits(findings: RunResults) -> npt.NDArray[np.float64] | None:
         return None
     cells = size[0] * size[1]
 
-    def counted(table: pa.Table) -> Ints:
-        table = _of_size(table, size)
-        visited = pc.list_flatten(table["moves"]).to_numpy().astype(np.int64)
-        return np.append(np.bincount(visited, minlength=cells)[:cells], len(table))
+    def counted(games: Iterable[Table]) -> Ints:
+        tables = [_of_size(table, size) for table in games]
+        visited = (np.bincount(lists(table, "moves")[0], minlength=cells)[:cells] for table in tables)
+        return np.append(total(visited), sum(map(len, tables)))
 
     columns = ["rows", "columns", "moves"]
-    *counts, games = total(fold_counted(source, columns, counted, total) for source in findings.sources)
+    *counts, games = total(fold_counted(source, columns, counted) for source in findings.sources)
     return np.array(counts, np.float64) / float(games)
 
 
 def first_cells(findings: RunResults, size: tuple[int, int]) -> npt.NDArray[np.int16]:
     """Return both players' first cells, [player, game], in each game of the table; −1 without, and on other boards."""
     cells = np.full((2, findings.played), -1, np.int16)
-    runs, ids = (to_numpy(findings.table[name]) for name in ("run", "own_id"))
+    runs, ids = (numbers(findings.table, name) for name in ("run", "own_id"))
     for number, source in enumerate(findings.sources):
         own = np.flatnonzero(runs == number)
         order = own[np.argsort(ids[own])]
 
-        def enter(parts: Iterable[tuple[Ints, npt.NDArray[np.int16]]], order: Ints = order) -> None:
-            for game_ids, firsts in parts:
+        def enter(games: Iterable[Table], order: Ints = order) -> None:
+            for game_ids, firsts in (_first_cells(table, size) for table in games):
                 near = np.searchsorted(ids[order], game_ids)
                 is_known = np.append(ids[order], -1)[near] == game_ids  # the table lacks duplicates
                 cells[:, order[near[is_known]]] = firsts[:, is_known]
 
-        fold_counted(source, ["game_id", "rows", "columns", "moves"], lambda table: _first_cells(table, size), enter)
+        fold_counted(source, ["game_id", "rows", "columns", "moves"], enter)
     return cells
 
 
-def _first_cells(table: pa.Table, size: tuple[int, int]) -> tuple[Ints, npt.NDArray[np.int16]]:
+def _first_cells(table: Table, size: tuple[int, int]) -> tuple[Ints, npt.NDArray[np.int16]]:
     table = _of_size(table, size)
-    plies = pc.list_value_length(table["moves"]).to_numpy().astype(np.int64)
-    moves = np.append(pc.list_flatten(table["moves"]).to_numpy().astype(np.int16), [-1, -1])
-    starts = plies.cumsum() - plies
-    cells = np.array([np.where(plies > index, moves[starts + index], -1) for index in (0, 1)], np.int16)
-    return table["game_id"].to_numpy(), cells
+    values, starts = lists(table, "moves")
+    moves = np.append(values, np.array([-1, -1], np.int16))
+    cells = [np.where(np.diff(starts) > index, moves[starts[:-1] + index], -1) for index in (0, 1)]
+    return numbers(table, "game_id"), np.array(cells, np.int16)
 
 
-def _of_size(table: pa.Table, size: tuple[int, int]) -> pa.Table:
-    return table.filter(pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1])))
+def _of_size(table: Table, size: tuple[int, int]) -> Table:
+    return where(table, (numbers(table, "rows") == size[0]) & (numbers(table, "columns") == size[1]))
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -294,16 +290,16 @@ def _moves(findings: RunResults, indices: list[int]) -> dict[int, tuple[int, ...
     rows = findings.games.iloc[indices]
     moves_by_game: dict[tuple[int, int], tuple[int, ...]] = {}
     for number, source in enumerate(findings.sources):
-        wanted = pa.array(rows.loc[rows["run"] == number, "own_id"].to_numpy(), pa.int64())
-        for table in map_parts(source.info.path, ["game_id", "moves"], partial(_these, wanted)):
+        wanted = rows.loc[rows["run"] == number, "own_id"].to_numpy()
+        for table in fold_batches(source.info.path, ["game_id", "moves"], partial(_these, wanted)):
             for own, moves in zip(table["game_id"].to_pylist(), table["moves"].to_pylist(), strict=True):
                 moves_by_game[number, own] = tuple(moves)
     runs, ids = rows["run"].tolist(), rows["own_id"].tolist()
     return {index: moves_by_game[run, own] for index, run, own in zip(indices, runs, ids, strict=True)}
 
 
-def _these(wanted: pa.Array, _: Path, table: pa.Table) -> pa.Table:
-    return table.filter(pc.is_in(table["game_id"], value_set=wanted))
+def _these(wanted: Ints, games: Iterable[Table]) -> list[Table]:
+    return [among(table, wanted) for table in games]
 
 
 @dataclass(frozen=True)

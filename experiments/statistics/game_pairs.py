@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from knights_isolation.isolation.suggestions import did_you_mean
 
-from ..record.checked_parquet import to_arrow, to_numpy
+from ..record.columns import Column, Table, distinct, numbers, to_numpy
 from .argument_checks import Ints
 from .proportions import Interval, PairCounts, count_pairs, of_pool, rate_interval
 
@@ -105,7 +104,7 @@ class AgentPairs:
     wins: Ints
 
 
-def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
+def pair_games(games: Table, cluster: str | None = None) -> PairTable:
     """Join the games of `games` into pairs.
 
     Columns: game_id, pair_id, opening_id, agent_1 (placed first), agent_2, winner (1 or 2), size, and optionally
@@ -119,7 +118,7 @@ def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
     if missing:
         raise ValueError(f"games must have the columns {', '.join(needed)}; {', '.join(missing)} missing")
     _refuse_repetition(games["game_id"])
-    winner = to_numpy(games["winner"])
+    winner = numbers(games, "winner")
     has_won = winner == 1
     is_odd = ~(has_won | (winner == 2))
     if is_odd.any():
@@ -150,7 +149,7 @@ def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
     known = "same_colour" in games.column_names
     groups = _combined_codes(games["size"], games[cluster])[start] if cluster else opening
     group_ids = np.zeros(int(groups.max(initial=-1)) + 1, np.int64)
-    group_ids[groups] = to_numpy(games[cluster or "opening_id"])[start]
+    group_ids[groups] = numbers(games, cluster or "opening_id")[start]
     return PairTable(
         agents=agents,
         first=first[start],
@@ -158,7 +157,7 @@ def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
         opening=opening,
         cluster=groups,
         cluster_ids=group_ids,
-        same_colour=to_numpy(games["same_colour"])[start] if known else np.zeros(len(ids), bool),
+        same_colour=numbers(games, "same_colour")[start] if known else np.zeros(len(ids), bool),
         won_placing_first=sides[0],
         won_placing_second=sides[1],
     )
@@ -186,19 +185,19 @@ def opponents_of(table: PairTable, agent: str) -> set[str]:
     return {table.agents[other] for other in np.flatnonzero(met)}
 
 
-def _refuse_repetition(games: pa.ChunkedArray) -> None:
+def _refuse_repetition(games: Column) -> None:
     ids = to_numpy(games)
     # ascending ids, as in a log, show without a lookup table that each occurs once
     if (ids[1:] > ids[:-1]).all():
         return
-    codes, kinds = _coded(games)
+    codes, kinds = distinct(games)
     is_again = codes[1:] <= np.maximum.accumulate(codes)[:-1]
     if is_again.any():
         raise ValueError(f"game {kinds[codes[1:][is_again][0]]} occurs twice")
 
 
-def _agent_codes(games: pa.Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
-    columns = [_coded(games[name]) for name in ("agent_1", "agent_2")]
+def _agent_codes(games: Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
+    columns = [distinct(games[name]) for name in ("agent_1", "agent_2")]
     played = {str(name) for codes, names in columns for name in names[np.unique(codes)]}
     agents = tuple(sorted(played))
     index = {name: i for i, name in enumerate(agents)}
@@ -206,32 +205,23 @@ def _agent_codes(games: pa.Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
     return agents, first, two
 
 
-def _coded(values: pa.ChunkedArray) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[Any]]:
-    """Return numbers from 0 for the distinct values, and these values."""
-    # In order of appearance, unless the values are coded already.
-    coded = values.unify_dictionaries() if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-    kinds = np.array(coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else [])
-    codes = [to_numpy(chunk.indices) for chunk in coded.chunks]
-    return np.concatenate(codes) if codes else np.empty(0, np.int64), kinds
-
-
-def _numbered(values: pa.ChunkedArray) -> tuple[_Numbers, npt.NDArray[Any]]:
+def _numbered(values: Column) -> tuple[_Numbers, npt.NDArray[Any]]:
     """Number the distinct values from 0, in order of appearance, and return the numbers and values."""
     array = to_numpy(values)
     if not (array[1:] >= array[:-1]).all():
-        codes, kinds = _coded(values)
+        codes, kinds = distinct(values)
         return codes.astype(np.int32), kinds
     is_new = np.ones(len(array), bool)
     is_new[1:] = array[1:] != array[:-1]
     return is_new.cumsum(dtype=np.int32) - 1, array[is_new]
 
 
-def _combined_codes(size: pa.ChunkedArray, value: pa.ChunkedArray) -> _Numbers:
+def _combined_codes(size: Column, value: Column) -> _Numbers:
     """Number the distinct (size, value) from 0, in order of appearance."""
-    sizes, kinds = _coded(size)
-    values = _coded(value)[0]
+    sizes, kinds = distinct(size)
+    values = distinct(value)[0]
     if len(kinds) > 1:
-        values = _coded(pa.chunked_array([to_arrow(values.astype(np.int64) * len(kinds) + sizes)]))[0]
+        values = distinct(values.astype(np.int64) * len(kinds) + sizes)[0]
     return values.astype(np.int32)
 
 

@@ -8,19 +8,16 @@ are excluded: they come from the search, not from the heuristic.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..record.checked_parquet import to_numpy
-from ..record.log import codes_in
-from .agent_results import agent_codes, list_chunks, total
+from ..record.columns import Table, codes, lengths, lists, numbers
+from .agent_results import agent_codes, total
 from .argument_checks import Ints
 from .first_placements import GroupedCounts, count_groups, merge_counts
 from .game_pairs import standings
@@ -28,7 +25,6 @@ from .proportions import Interval
 from .run_results import LoadedRun, RunResults, fold_counted
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 _EDGES_AN_OCTAVE = 8
 
@@ -51,30 +47,28 @@ def over_moves(
     findings: RunResults,
     column: str,
     names: Sequence[str],
-    look: Callable[[Plies], T],
-    fold: Callable[[Iterator[T]], R],
-) -> list[R]:
-    """Apply `look` to the moves of `names` in some thousand games at a time, and `fold` to the results, for each run.
+    fold: Callable[[Iterator[Plies]], T],
+) -> list[T]:
+    """Return what `fold` makes of the moves of `names` in some thousand games at a time, for each run.
 
     Args:
         column: a per-ply column of the log.
     """
 
-    def seen(source: LoadedRun, table: pa.Table) -> T:
-        sides = (agent_codes(table[side], list(names), source.names) for side in ("agent_1", "agent_2"))
-        players = [side.astype(np.int16) for side in sides]
-        return look(_chosen(table, column, players))
+    def moves(source: LoadedRun, games: Iterator[Table]) -> T:
+        return fold(_chosen(table, column, list(names), source.names) for table in games)
 
     columns = ["opening", "winner", column]
-    return [fold_counted(source, columns, partial(seen, source), fold) for source in findings.sources]
+    return [fold_counted(source, columns, partial(moves, source)) for source in findings.sources]
 
 
-def _chosen(table: pa.Table, column: str, players: Sequence[npt.NDArray[np.int16]]) -> Plies:
-    opening, winner = pc.list_value_length(table["opening"]).to_numpy(), table["winner"].to_numpy()
-    (offsets, values), *_ = list_chunks(table, column)
-    lengths = np.diff(offsets)
-    game = np.repeat(np.arange(lengths.size), lengths)
-    ply = (np.arange(offsets[-1]) - offsets[:-1][game]).astype(np.int16)
+def _chosen(table: Table, column: str, names: list[str], called: Mapping[str, str]) -> Plies:
+    players = [agent_codes(table, side, names, called).astype(np.int16) for side in ("agent_1", "agent_2")]
+    opening, winner = lengths(table, "opening"), numbers(table, "winner")
+    values, starts = lists(table, column)
+    plies = np.diff(starts)
+    game = np.repeat(np.arange(plies.size), plies)
+    ply = (np.arange(values.size) - starts[:-1][game]).astype(np.int16)
     second = ply % 2 == 1
     agent = np.where(second, players[1][game], players[0][game])
     kept = (agent >= 0) & (ply >= opening[game])
@@ -101,11 +95,11 @@ class Distribution:
 
 def game_lengths(findings: RunResults, names: Sequence[str]) -> Distribution:
     """Return the number of plies in the games of each agent, including openings."""
-    plies = to_numpy(findings.table["plies"])
+    plies = numbers(findings.table, "plies")
     most = int(plies.max(initial=0))
     counts = np.zeros((len(names), most + 1), np.int64)
     for column in ("agent_1", "agent_2"):
-        agent = codes_in(names, findings.table[column])
+        agent = codes(findings.table, column, names)
         np.add.at(counts, (agent[agent >= 0], plies[agent >= 0]), 1)
     return Distribution(tuple(names), np.arange(most + 1, dtype=np.float64), counts)
 
@@ -122,7 +116,8 @@ def searched(findings: RunResults, column: str, names: Sequence[str]) -> Distrib
         flat = agent * size + np.minimum(level.astype(np.int64), size - 1)
         return np.bincount(flat, minlength=len(names) * size).reshape(len(names), size)
 
-    counts = np.zeros((len(names), size), np.int64) + total(over_moves(findings, column, names, counted, total))
+    runs = over_moves(findings, column, names, lambda moves: total(map(counted, moves)))
+    counts = np.zeros((len(names), size), np.int64) + total(runs)
     levels = np.arange(size, dtype=np.float64)
     return Distribution(tuple(names), levels if is_fine else 2 ** (levels / _EDGES_AN_OCTAVE), counts)
 
@@ -180,7 +175,7 @@ def band_auc(scores: Scores, band: tuple[int, int]) -> float:
 
 def scores_of(findings: RunResults, names: Sequence[str]) -> dict[str, Scores]:
     """Return the scores of each agent, over all runs."""
-    runs = over_moves(findings, "score", names, _counted, partial(merge_counts, nothing=_NOTHING))
+    runs = over_moves(findings, "score", names, lambda moves: merge_counts(map(_counted, moves), _NOTHING))
     counts = merge_counts(runs, _NOTHING)
     agent, ply, score = counts.keys
     bounds = np.searchsorted(agent, np.arange(len(names) + 1)).tolist()

@@ -8,12 +8,10 @@ from itertools import count
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import scipy
 
-from ..record.checked_parquet import to_numpy
+from ..record.columns import Table, lists, numbers
 from ..record.log import fold_batches
-from .agent_results import list_chunks
 from .argument_checks import Floats, Ints, check_between, positive
 from .contender_verdicts import judge, judge_all_pairs
 from .paired_differences import Comparison, HeadToHead
@@ -301,7 +299,7 @@ def games_a_second(findings: RunResults, unknown: float) -> float:
 
 def _wall_seconds(run: Path) -> float:
     """Return the wall time of a run's games: from batch to batch, plus the moves of the last ones."""
-    parts = fold_batches(run, ("started_at", "time_us"), _starts_and_times, list)
+    parts = fold_batches(run, ("started_at", "time_us"), lambda games: [*map(_starts_and_times, games)])
     if not parts:
         return 0.0
     starts, times = (np.concatenate(columns) for columns in zip(*parts, strict=True))
@@ -312,8 +310,7 @@ def _wall_seconds(run: Path) -> float:
     return float(np.where(is_pause, thought[:-1], steps).sum() + thought[-1]) / 1e6
 
 
-def _starts_and_times(table: pa.Table) -> tuple[Ints, Floats]:
+def _starts_and_times(table: Table) -> tuple[Ints, Floats]:
     """Return the start times of the games' batches, and the total times of their moves, in microseconds."""
-    sums = [np.diff(np.append(0, np.cumsum(values))[offsets]) for offsets, values in list_chunks(table, "time_us")]
-    starts = to_numpy(table["started_at"].cast(pa.int64()))
-    return starts, np.concatenate([*sums, np.zeros(0)])
+    values, ends = lists(table, "time_us")
+    return numbers(table, "started_at").astype(np.int64), np.diff(np.append(0.0, np.cumsum(values))[ends])

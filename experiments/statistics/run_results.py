@@ -11,17 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.suggestions import did_you_mean
 
 from ..record.agent_facts import AgentFacts, differing_settings, read_facts, run_facts
-from ..record.checked_parquet import to_arrow, to_names, to_numpy
-from ..record.log import codes_in, fold_batches
+from ..record.columns import Column, Table, codes, concatenate, numbers, to_names, where, with_columns
+from ..record.log import SCHEMA, fold_batches
 from ..record.log_validation import read_valid_games
 from ..record.run_directory import State, games_at_end, load_run, state_of
 from ..record.schema import RunInfo, baseline_of
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 _COLUMNS = (
     *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "opening_id", "orbit", "colours"),
@@ -62,7 +60,7 @@ class RunResults:
 
     sources: tuple[LoadedRun, ...]
     agents: Mapping[str, AgentFacts]
-    table: pa.Table
+    table: Table
     baseline: str | None
     repeated: int
     left_out: int = 0
@@ -98,7 +96,7 @@ class RunResults:
         is_direct = self._is_direct
         if not is_direct.any():
             return self.all_pairs
-        return pair_games(self.table.filter(to_arrow(~is_direct)), cluster="orbit")
+        return pair_games(where(self.table, ~is_direct), cluster="orbit")
 
     @cached_property
     def _is_direct(self) -> NDArray[np.bool_]:
@@ -106,12 +104,12 @@ class RunResults:
         formats = np.array([source.info.requested["format"] for source in self.sources])
         apart = {name: facts.roles for name, facts in self.agents.items() if "opponent" not in facts.roles}
         (base_1, base_2), (own_1, own_2) = (
-            [codes_in([name for name in apart if role in apart[name]], self.table[side]) >= 0 for side in _SIDES]
+            [codes(self.table, side, [name for name in apart if role in apart[name]]) >= 0 for side in _SIDES]
             for role in ("baseline", "contender")
         )
         has_opponents = any("opponent" in facts.roles for facts in self.agents.values())
         counts_apart = (formats == "gauntlet") & has_opponents
-        is_direct: NDArray[np.bool_] = counts_apart[to_numpy(self.table["run"])]
+        is_direct: NDArray[np.bool_] = counts_apart[numbers(self.table, "run")]
         is_direct &= (base_1 & own_2) | (own_1 & base_2)
         return is_direct
 
@@ -121,16 +119,14 @@ class RunResults:
 
         A control's games against the baseline, if that is also an opponent, are left out of comparisons.
         """
-        import pyarrow.compute as pc
-
         if not self.pooled_controls:
             return self.pairs
         called = {name: str(self.baseline) if name in self.pooled_controls else name for name in self.agents}
         kinds = list(dict.fromkeys(called.values()))
-        counted = self.table.filter(to_arrow(~self._is_direct))
-        sides = {side: _renamed(counted[side], called, kinds) for side in _SIDES}
-        of_others = pc.not_equal(*(sides[side].cast(pa.string()) for side in sides))
-        return pair_games(_with(counted, sides).filter(of_others), cluster="orbit")
+        counted = where(self.table, ~self._is_direct)
+        first, second = (_renamed(counted, side, called, kinds) for side in _SIDES)
+        sides = {side: to_names(players, kinds) for side, players in zip(_SIDES, (first, second), strict=True)}
+        return pair_games(where(with_columns(counted, sides), first != second), cluster="orbit")
 
     def having(self, *roles: str) -> tuple[str, ...]:
         """Return the agents that have one of these roles and have played."""
@@ -207,13 +203,13 @@ class RunResults:
 
     def among(self, names: Sequence[str]) -> RunResults:
         """Return the games that these agents have played among themselves."""
-        is_known = [codes_in(names, self.table[side]) >= 0 for side in _SIDES]
-        games = self.table.filter(to_arrow(is_known[0] & is_known[1]))
-        called = {name: name for name in names}
-        sides = {side: _renamed(games[side], called, names) for side in _SIDES}
-        agents = {name: facts for name, facts in self.agents.items() if name in called}
+        players = [codes(self.table, side, names).astype(np.int16) for side in _SIDES]
+        is_known = (players[0] >= 0) & (players[1] >= 0)
+        sides = {side: to_names(own[is_known], names) for side, own in zip(_SIDES, players, strict=True)}
+        games = with_columns(where(self.table, is_known), sides)
+        agents = {name: facts for name, facts in self.agents.items() if name in names}
         left_out = self.left_out + self.played - len(games)
-        return replace(self, agents=agents, table=_with(games, sides), left_out=left_out)
+        return replace(self, agents=agents, table=games, left_out=left_out)
 
     @property
     def population(self) -> int | None:
@@ -312,26 +308,23 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
         raise ValueError(f"no agent {baseline!r}; {did_you_mean(baseline, agents)}agents: {', '.join(agents)}")
     columns = (*_COLUMNS, "seed") if len(sources) > 1 else _COLUMNS
     tables = [_read(source, number, columns, sorted(agents)) for number, source in enumerate(sources)]
-    games, repeated = (tables[0], 0) if len(tables) == 1 else _pool(pa.concat_tables(tables), agents)
+    games, repeated = (tables[0], 0) if len(tables) == 1 else _pool(concatenate(tables, SCHEMA), agents)
     usual = baseline_of({name: facts.roles for name, facts in agents.items()})
     results = RunResults(sources, agents, games, baseline or usual, repeated)
     unranked = results.unranked
     return results.among([name for name in agents if name not in unranked]) if unranked else results
 
 
-def fold_counted(
-    source: LoadedRun, columns: Sequence[str], look: Callable[[pa.Table], T], fold: Callable[[Iterator[T]], R]
-) -> R:
+def fold_counted(source: LoadedRun, columns: Sequence[str], fold: Callable[[Iterator[Table]], T]) -> T:
     """Do as `fold_batches`, with the agents besides `columns`, without games of players without a rank."""
     unranked = source.info.unranked
 
-    def seen(table: pa.Table) -> T:
-        if unranked:
-            of_them = [codes_in(unranked, table[side]) >= 0 for side in _SIDES]
-            table = table.filter(to_arrow(~(of_them[0] | of_them[1])))
-        return look(table)
+    def ranked(table: Table) -> Table:
+        return (
+            where(table, np.all([codes(table, side, unranked) < 0 for side in _SIDES], axis=0)) if unranked else table
+        )
 
-    return fold_batches(source.info.path, (*_SIDES, *columns), seen, fold)
+    return fold_batches(source.info.path, (*_SIDES, *columns), lambda games: fold(map(ranked, games)))
 
 
 def _refuse_repetition(infos: Sequence[RunInfo]) -> None:
@@ -397,29 +390,24 @@ def _merge_agents(sources: Sequence[LoadedRun]) -> dict[str, AgentFacts]:
     return agents
 
 
-def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequence[str]) -> pa.Table:
+def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequence[str]) -> Table:
     read = read_valid_games(source.info, columns)
-    changed = {
-        "agent_1": _renamed(read["agent_1"], source.names, kinds),
-        "agent_2": _renamed(read["agent_2"], source.names, kinds),
-        "run": to_arrow(np.full(len(read), number, np.int16)),
+    changed: dict[str, NDArray[Any] | Column] = {
+        **{side: to_names(_renamed(read, side, source.names, kinds), kinds) for side in _SIDES},
+        "run": np.full(len(read), number, np.int16),
         "own_id": read["game_id"],
-        "size": to_arrow(to_numpy(read["rows"]).astype(np.int32) * 1000 + to_numpy(read["columns"])),
-        "same_colour": to_arrow(codes_in(("same",), read["colours"]) == 0),
+        "size": numbers(read, "rows").astype(np.int32) * 1000 + numbers(read, "columns"),
+        "same_colour": codes(read, "colours", ("same",)) == 0,
     }
-    return _with(read, changed).drop_columns(["rows", "columns", "colours"])
+    return with_columns(read, changed).drop_columns(["rows", "columns", "colours"])
 
 
-def _renamed(players: pa.ChunkedArray, called: Mapping[str, str], kinds: Sequence[str]) -> pa.Array:
-    codes = np.array([kinds.index(name) for name in called.values()], np.int16)
-    return to_names(codes[codes_in(tuple(called), players)], kinds)
+def _renamed(table: Table, side: str, called: Mapping[str, str], kinds: Sequence[str]) -> NDArray[np.int16]:
+    """Return the agents of a side as indices in `kinds`, after renaming them by `called`."""
+    return np.array([kinds.index(name) for name in called.values()], np.int16)[codes(table, side, tuple(called))]
 
 
-def _with(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
-    return pa.table({**dict(zip(table.column_names, table.columns, strict=True)), **columns})
-
-
-def _pool(games: pa.Table, agents: Mapping[str, AgentFacts]) -> tuple[pa.Table, int]:
+def _pool(games: Table, agents: Mapping[str, AgentFacts]) -> tuple[Table, int]:
     """Merge the games of several runs, each once even if several runs played it, and count the duplicates."""
     # Pairs whose games are in different runs are joined. Two games are the same if agents, sides and opening are equal,
     # and either both agents are deterministic or the seeds are equal. Games that were played elsewhere may agree in all
@@ -429,20 +417,20 @@ def _pool(games: pa.Table, agents: Mapping[str, AgentFacts]) -> tuple[pa.Table, 
 
     names = tuple(agents)
     fixed = np.array([agents[name].is_deterministic for name in names], dtype=bool)
-    left, right = (codes_in(names, games[column]) for column in ("agent_1", "agent_2"))
+    left, right = (codes(games, side, names) for side in _SIDES)
     determined = fixed[left] & fixed[right]
-    seed = np.where(determined, 0, to_numpy(games["seed"]))
-    openings = {"opening": to_numpy(games["opening_id"]), "size": to_numpy(games["size"])}
+    seed = np.where(determined, 0, numbers(games, "seed"))
+    openings = {"opening": numbers(games, "opening_id"), "size": numbers(games, "size")}
     what = pd.DataFrame({"agent_1": left, "agent_2": right, **openings, "seed": seed})
     repeated = what.duplicated().to_numpy()
     if (repeated & ~determined).any():
-        own = what.assign(run=to_numpy(games["run"])).groupby([*what.columns, "run"], sort=False).cumcount()
+        own = what.assign(run=numbers(games, "run")).groupby([*what.columns, "run"], sort=False).cumcount()
         repeated = what.assign(nth=np.where(determined, 0, own)).duplicated().to_numpy()
     sides = {"agent_1": np.minimum(left, right), "agent_2": np.maximum(left, right)}
     meeting = what.assign(**sides).drop(columns="seed")
     # a pair with nondeterministic players is identified by its run and number there
-    meeting["run"] = np.where(determined, -1, to_numpy(games["run"]))
-    meeting["pair"] = np.where(determined, -1, to_numpy(games["pair_id"]))
+    meeting["run"] = np.where(determined, -1, numbers(games, "run"))
+    meeting["pair"] = np.where(determined, -1, numbers(games, "pair_id"))
     pairs = meeting.groupby(list(meeting.columns), sort=False).ngroup().to_numpy()
-    kept = _with(games, {"pair_id": to_arrow(pairs)}).filter(to_arrow(~repeated))
-    return _with(kept, {"game_id": to_arrow(np.arange(len(kept)))}).drop_columns("seed"), int(repeated.sum())
+    kept = where(with_columns(games, {"pair_id": pairs}), ~repeated)
+    return with_columns(kept, {"game_id": np.arange(len(kept))}).drop_columns("seed"), int(repeated.sum())

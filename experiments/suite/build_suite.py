@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.compiling.specialise import native_function
@@ -34,6 +33,7 @@ from knights_isolation.isolation.rules.seeds import splitmix64
 
 from ..plan.openings import distinct_positions, orbit_ids, padded, placement_openings, split_of
 from ..play.parallel_map import parallel_map
+from ..record.columns import Table, concatenate, table_of_rows, take
 from ..roster import AgentLike, parse_agent, spec_of
 from .suite_file import MOST_MEMBERS, SCHEMA, how_made, read_table, write_table
 
@@ -188,7 +188,7 @@ def recipe_of(
 
 def build_suite(
     recipe: Recipe, path: Path, *, jobs: int = 1, cluster: str | None = None, show: Show = lambda done, orbits: None
-) -> pa.Table:
+) -> Table:
     """Build the suite of a recipe, or the missing part of it in the file, and return it as a table.
 
     Args:
@@ -210,7 +210,7 @@ def build_suite(
     try:
         calls = ((recipe, orbit, openings) for orbit, openings in missing.items())
         for orbit, part in parallel_map(_positions_of, calls, jobs, cluster):
-            table = pa.concat_tables([table, part])
+            table = concatenate([table, part], SCHEMA)
             finished.add(orbit)
             show(len(finished), len(orbits))
             if time.monotonic() - written > _WRITE_EVERY:
@@ -245,7 +245,7 @@ def _orbits(recipe: Recipe) -> dict[int, list[tuple[int, ...]]]:
     return {orbit: orbits[orbit] for orbit in order[: recipe.openings]}
 
 
-def _resumed(recipe: Recipe, path: Path) -> tuple[pa.Table, set[int]]:
+def _resumed(recipe: Recipe, path: Path) -> tuple[Table, set[int]]:
     if not path.exists():
         return SCHEMA.empty_table(), set()
     table = read_table(path)
@@ -261,14 +261,14 @@ def _as_made(recipe: Recipe) -> dict[str, Any]:
     return made
 
 
-def _write(recipe: Recipe, path: Path, table: pa.Table, finished: Iterable[int]) -> pa.Table:
+def _write(recipe: Recipe, path: Path, table: Table, finished: Iterable[int]) -> Table:
     table = table.sort_by("orbit")  # so that no two orbits share a position
-    table = table.take(pa.array(distinct_positions(table["moves"].to_pylist(), recipe.size)))
+    table = take(table, distinct_positions(table["moves"].to_pylist(), recipe.size))
     write_table(path, table, recipe.size, {**_as_made(recipe), "finished": sorted(finished)})
     return table
 
 
-def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -> tuple[int, pa.Table]:
+def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -> tuple[int, Table]:
     generator = np.random.default_rng([recipe.seed, orbit])
     won: list[_Found] = []
     lost: list[_Found] = []
@@ -289,7 +289,7 @@ def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -
     winner = 0 if is_won is None else 1 if is_won else 2
     split = str(split_of(np.array([orbit], np.uint64))[0])
     extra = {"orbit": orbit, "opening_winner": winner, "split": split}
-    return orbit, pa.Table.from_pylist([{**row, **extra} for row in rows], SCHEMA)
+    return orbit, table_of_rows([{**row, **extra} for row in rows], SCHEMA)
 
 
 @dataclass(frozen=True)

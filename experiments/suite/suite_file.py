@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.files.received import read_shipped
 from knights_isolation.isolation.games.batch_moves import Positions
 
 from ..record.checked_lines import DamagedFileError
-from ..record.checked_parquet import read_parquet, to_numpy, write_parquet
+from ..record.checked_parquet import read_parquet, write_parquet
+from ..record.columns import Table, lists, numbers, texts
 from ..record.schema import SUITE, schema_of
 
 if TYPE_CHECKING:
@@ -163,7 +162,7 @@ def members(bits: NDArray[np.int16]) -> NDArray[np.int64]:
     return count
 
 
-def read_table(path: Path) -> pa.Table:
+def read_table(path: Path) -> Table:
     """Read the file as a table, with its metadata; raise ValueError if it is no suite."""
     try:
         table = read_parquet(path, SCHEMA)
@@ -174,31 +173,33 @@ def read_table(path: Path) -> pa.Table:
     return table
 
 
-def write_table(path: Path, table: pa.Table, size: str, made: dict[str, Any]) -> None:
+def write_table(path: Path, table: Table, size: str, made: dict[str, Any]) -> None:
     """Write a suite atomically; see `write_parquet`."""
     metadata = {_SIZE: size.encode(), _MADE: json.dumps(made, sort_keys=True).encode()}
     write_parquet(path, table.replace_schema_metadata(metadata), _LEVEL)
 
 
-def how_made(table: pa.Table) -> tuple[str, dict[str, Any]]:
+def how_made(table: Table) -> tuple[str, dict[str, Any]]:
     """Return the board and the recipe of a suite."""
     metadata = table.schema.metadata
     return metadata[_SIZE].decode(), json.loads(metadata.get(_MADE, b"{}"))
 
 
-def _suite(name: str, table: pa.Table) -> Suite:
+def _suite(name: str, table: Table) -> Suite:
     size, made = how_made(table)
-    table = table.combine_chunks()
-    moves, before = _flat(table["moves"])
-    legal, starts = _flat(table["legal"])
-    keeps, errs = _flat(table["keeps"])[0].astype(bool), _flat(table["errs"])[0]
-    kept_by, orbit, winner = (to_numpy(table[column]) for column in ("kept_by", "orbit", "opening_winner"))
-    split, source = (np.array(table[column].to_pylist(), str) for column in ("split", "source"))
-    field = tuple(made.get("field", ()))
-    positions = Positions(size, moves, before)
-    return Suite(name, positions, legal, starts, keeps, errs, kept_by, orbit, winner, split, source, field, made)
-
-
-def _flat(column: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    lengths = to_numpy(pc.list_value_length(column))
-    return to_numpy(pc.list_flatten(column)), np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    legal, starts = lists(table, "legal")
+    return Suite(
+        name=name,
+        positions=Positions(size, *lists(table, "moves")),
+        legal=legal,
+        starts=starts,
+        keeps=lists(table, "keeps")[0].astype(bool),
+        errs=lists(table, "errs")[0],
+        kept_by=numbers(table, "kept_by"),
+        orbit=numbers(table, "orbit"),
+        opening_winner=numbers(table, "opening_winner"),
+        split=texts(table, "split"),
+        source=texts(table, "source"),
+        field=tuple(made.get("field", ())),
+        made=made,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from knights_isolation.experiments.record.log import codes_in
+from knights_isolation.experiments.record.columns import codes
 from knights_isolation.experiments.statistics.agent_results import (
     forfeits_of,
     measure_effort,
@@ -109,7 +109,7 @@ def forfeits_section(findings: RunResults) -> Section:
         }
         for forfeit in forfeits_of(findings)
     )
-    resigned = int((codes_in((Reason.RESIGNED.word,), findings.table["reason"]) == 0).sum())
+    resigned = int((codes(findings.table, "reason", (Reason.RESIGNED.word,)) == 0).sum())
     shows = ("`isolation replay RUN GAME_ID` shows a game.",) if rows else ()
     return Section("forfeits", "Forfeits", rows, (*forfeit_notes(not rows, resigned), *shows))
 
