@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hostile_engines import engine
 from played_games import random_record
-from scripted_pool import Script, ScriptedPool
+from scripted_pool import Script, ScriptedPool, costing
 
 from knights_isolation import heuristics
 from knights_isolation.experiments import bench, play_tournament
@@ -154,8 +154,8 @@ def play_small(config: Config, **options: Any) -> RunOutcome:
     """Play a tournament as the command does, a pair a match, here."""
     is_given = options.get("resume") or options.get("extends")
     small = config if is_given else config.model_copy(update={"pairs": 1, "jobs": 1})
-    measure = one_cost if small.equal_cost else None
-    return play_tournament(small, **options, measure=measure, pools=lambda jobs: ScriptedPool(Script()))
+    with costing(one_cost) if small.equal_cost else nullcontext():
+        return play_tournament(small, **options, pools=lambda jobs: ScriptedPool(Script()))
 
 
 def one_cost(names: Sequence[str]) -> dict[str, Cost | str]:

@@ -1,19 +1,31 @@
 """A pool without processes: it plays here, and its workers die when a script says so."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 
 from knights_isolation.experiments.plan.schedule import Ids
+from knights_isolation.experiments.play import runner
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, Suspect, Task
 from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, HerePool, Pool
+from knights_isolation.experiments.play.pools.preparation import Costs
 
 
 def here(jobs: int) -> Pool:
     """A pool for what has nothing to do with processes: it plays in this one, and nobody dies."""
     return HerePool(jobs)
+
+
+@contextmanager
+def costing(measure: Callable[[Sequence[str]], Costs]) -> Iterator[None]:
+    """Have runs take these costs of agents, by name, in place of those that a worker measures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "measure_in", lambda pool, names, interrupted: measure(names))
+        yield
 
 
 @dataclass

@@ -10,7 +10,7 @@ import pytest
 from action_runner import run_action
 from click.testing import CliRunner, Result
 from documented_commands import one_cost
-from scripted_pool import Script, ScriptedPool
+from scripted_pool import Script, ScriptedPool, costing
 
 from cli import main
 from knights_isolation.experiments import play_tournament
@@ -31,7 +31,8 @@ SMALL = ("--limit", "nodes=30", "--jobs", "1")
 
 def play_here(config: Config, **options: Any) -> RunOutcome:
     """Play a run as the command does, without processes."""
-    return play_tournament(config, **options, measure=one_cost, pools=lambda jobs: ScriptedPool(Script()))
+    with costing(one_cost):
+        return play_tournament(config, **options, pools=lambda jobs: ScriptedPool(Script()))
 
 
 def git(folder: Path, *words: str) -> str:

@@ -26,9 +26,10 @@ from knights_isolation.experiments.play.cluster import cluster_access, daemons, 
 from knights_isolation.experiments.play.cluster.dispatcher import DaskPool
 from knights_isolation.experiments.play.cluster.remote_worker import MachineInfo
 from knights_isolation.experiments.play.finished_games import GameEndings, LogPart
+from knights_isolation.experiments.play.pools.batch_feed import BatchPace
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
 from knights_isolation.experiments.play.pools.loky_pool import LokyPool
-from knights_isolation.experiments.play.pools.pool import BatchPace, Event, Finished, Fleet, Machine, UnreachableError
+from knights_isolation.experiments.play.pools.pool import Event, Finished, Fleet, Machine, UnreachableError
 from knights_isolation.experiments.play.runner import _fleet_notes
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.temp_folders import LOCK
@@ -170,7 +171,7 @@ def test_a_file_and_its_siblings_arrive_where_they_are_not(
     position = tmp_path / "cache" / "files" / content_hash(tmp_path / "elsewhere" / "my.py") / "my.py"
     assert arrived == replace(task, specs=(task.specs[0], f"Mine=AB:{position}:score@depth=1"))
     assert GameWorker(arrived).play_batch(np.array([0, 1]), interpreted=True).played.ids.tolist() == [0, 1]
-    assert cluster_access.users_in(arrived.specs) == {1}
+    assert arrived.users == {1}
 
 
 def test_a_file_that_is_another_one_over_there_is_not_taken(

@@ -253,7 +253,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
     with monkeypatch.context() as patch:
         patch.setattr(log, "append", append)
         patch.setattr("knights_isolation.experiments.play.game_recorder._SHORTEST", 0.0)
-        patch.setattr("knights_isolation.experiments.play.pools.pool.LONGEST_BATCH", 0.0)
+        patch.setattr("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
         with pytest.raises(
             OSError,
             match=r"No space left on device; [\d,]+ games are safe; resume with isolation tournament --resume",
@@ -273,7 +273,7 @@ def test_a_run_whose_folder_is_moved_while_it_is_played_says_so_and_goes_on_ther
 
     with monkeypatch.context() as patch:
         patch.setattr("knights_isolation.experiments.play.game_recorder._SHORTEST", 0.0)
-        patch.setattr("knights_isolation.experiments.play.pools.pool.LONGEST_BATCH", 0.0)
+        patch.setattr("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
         with pytest.raises(OSError, match="run was moved or deleted during the run; the logged games moved"):
             play_here(tmp_path / "run", show=move)
     play_here(tmp_path / "moved", resume=True)
@@ -294,7 +294,7 @@ def test_a_run_that_is_put_at_the_path_of_one_that_is_played_is_left_as_it_is(
 
     with monkeypatch.context() as patch:
         patch.setattr("knights_isolation.experiments.play.game_recorder._SHORTEST", 0.0)
-        patch.setattr("knights_isolation.experiments.play.pools.pool.LONGEST_BATCH", 0.0)
+        patch.setattr("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
         with pytest.raises(OSError, match="what is there now was left unchanged; the logged games moved with it"):
             play_here(run, show=replace)
     assert contents(run) == before

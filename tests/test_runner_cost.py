@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from scripted_pool import costing
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play.equal_cost import at_equal_cost
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
-from knights_isolation.experiments.play.pools.pool import Costs, at_equal_cost
+from knights_isolation.experiments.play.pools.preparation import Costs
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import run_directory
 from knights_isolation.isolation.rules.limits import Cost
@@ -109,7 +111,8 @@ def test_the_numbers_are_fixed_in_the_saved_configuration_and_kept_when_resuming
     def never(names: Sequence[str]) -> Costs:
         raise AssertionError("measured again")
 
-    play_tournament(load_config(None, keys), measure=first)
+    with costing(first):
+        play_tournament(load_config(None, keys))
     saved = load_config(tmp_path / "run" / run_directory.CONFIG)
     assert saved.contenders == ("ID_Open_50nodes=ID:open@nodes=150",)
     assert not saved.equal_cost
@@ -117,7 +120,8 @@ def test_the_numbers_are_fixed_in_the_saved_configuration_and_kept_when_resuming
     assert {name: known[name].times for name in ("ID_Improved_20nodes", "ID_Open_50nodes")} == {
         "ID_Improved_20nodes": 1.0, "ID_Open_50nodes": 1 / 3,
     }  # fmt: skip
-    assert play_tournament(load_config(None, keys), resume=True, measure=never).finished
+    with costing(never):
+        assert play_tournament(load_config(None, keys), resume=True).finished
 
 
 @pytest.mark.parametrize("contender", ["ID:open@ms=5", "AB:open", "random"])
@@ -144,12 +148,14 @@ def test_a_run_measures_costs_once_over_its_baseline_and_keeps_them_when_resumed
         asked.append(names)
         return {name: "it does not search" if name == "Random" else cost(1.0) for name in names}
 
-    play_tournament(load_config(None, keys), measure=measure_once)
+    with costing(measure_once):
+        play_tournament(load_config(None, keys))
     (names,) = asked
     assert names[0] == "ID_Improved_20nodes"
     assert set(names) == set(run_directory.load_run(tmp_path / "run").agents)
     assert set(run_directory.load_run(tmp_path / "run").processor_costs) == set(names) - {"Random"}
-    assert play_tournament(load_config(None, keys), resume=True, measure=measure_once).finished
+    with costing(measure_once):
+        assert play_tournament(load_config(None, keys), resume=True).finished
     assert len(asked) == 1
 
 

@@ -213,7 +213,7 @@ def _be_command(
 def steady() -> Iterator[None]:
     """Play one game per batch, and write a part after every six, regardless of the clock."""
     with (
-        patch("knights_isolation.experiments.play.pools.pool.LONGEST_BATCH", 0.0),
+        patch("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0),
         patch.object(GameRecorder, "write_if_due", GameRecorder.write),
     ):
         yield

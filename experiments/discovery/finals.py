@@ -22,7 +22,7 @@ from knights_isolation.isolation.rules.limits import Cost, Limit
 from ..evaluation.cascade import check_question
 from ..evaluation.evaluation import EvaluationTask
 from ..learn.tuning_games import playing, pool_of, prepare
-from ..play.pools.pool import scaled_nodes, specs_at_equal_cost
+from ..play.equal_cost import scaled_nodes, specs_at_equal_cost
 from ..roster import parse_limit, parse_spec
 from ..roster.spec_parser import complete, named
 from ..suite.suite_file import shipped_suites

@@ -32,7 +32,7 @@ from knights_isolation.isolation.rules.seeds import splitmix64
 from knights_isolation.isolation.search import SearchOptions
 from knights_isolation.isolation.search.compiled import compiled_search
 
-from ..play.pools.pool import scaled_nodes
+from ..play.equal_cost import scaled_nodes
 from ..suite.suite_file import Suite, read_suite
 
 Measure = Literal["count", "links", "across"]

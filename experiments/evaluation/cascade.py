@@ -40,7 +40,7 @@ from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_t
 from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, safe_repr
 
 from ..learn.tuning_games import OpeningPool, play_pairs, pool_of
-from ..play.pools.pool import scaled_nodes
+from ..play.equal_cost import scaled_nodes
 from ..record.checked_lines import DamagedFileError, read_json, write_json
 from ..roster import make_agent, named, parse_limit, parse_spec
 from ..roster.spec_parser import complete

@@ -126,10 +126,6 @@ class GameRecorder:
         """Return the agents, by their indices in the plan, that lost logged games with this detail."""
         return {agent for (agent, _), details in self.forfeits.items() if detail in details}
 
-    def is_user_code(self, agent: int) -> bool:
-        """Return whether an agent, by its index in the plan, runs code that does not ship with the toolkit."""
-        return self.plan.entrants[agent].agent.is_user_code
-
     def close(self) -> None:
         """Merge the log's parts, and mark the run as finished."""
         unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,30 +28,15 @@ from ..plan.tournament_plan import Plan, having, make_plan, on_the_clock
 from ..record import log, run_directory
 from ..record.run_directory import resume_advice
 from .cluster.cluster_access import chosen
+from .equal_cost import at_equal_cost, check_scalable, measured, to_measure
 from .game_recorder import GameRecorder, MovedRunError, UnwritableLogError
-from .pools.game_worker import task_of
+from .pools.batch_feed import BatchFeed, Stop
+from .pools.game_worker import Sharers, Task, task_of
 from .pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
 from .pools.loky_pool import LokyPool
-from .pools.pool import (
-    BatchFeed,
-    Costs,
-    Fleet,
-    Kit,
-    Machine,
-    MakePool,
-    Measure,
-    Pool,
-    Stop,
-    UnreachableError,
-    at_equal_cost,
-    check_scalable,
-    kit_of,
-    measure_in,
-    measured,
-    prepare,
-    to_measure,
-)
-from .pools.recovery import KILLED, play_missing
+from .pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
+from .pools.preparation import Costs, measure_in, prepare
+from .pools.recovery import FORFEITED, KILLED, play_missing
 from .run_extension import carry_over, extend
 
 _LOGGER = logging.getLogger(__name__)
@@ -195,15 +180,13 @@ def play_tournament(
     extends: Path | None = None,
     stop: Callable[[Plan], Stop | None] = stop_rule,
     show: Show = lambda progress: None,
-    measure: Measure | None = None,
     pools: MakePool | None = None,
 ) -> RunOutcome:
     """Play a tournament to its end, or until Ctrl-C; with `resume`, play the missing games of the run at `config.out`.
 
     `extends` names a finished run whose games are reused; see `run_extension`. `retry_forfeits` first removes the games
     that agents lost by killing their processes, or forfeited because of it. `stop` makes the rule that ends matches
-    early, if there is one. `measure` supplies the costs of agents, unless the run has them already; by default they are
-    measured in a worker. `pools` makes the pools; by default they use this machine, or the cluster that the
+    early, if there is one. `pools` makes the pools; by default they use this machine, or the cluster that the
     configuration or the environment names.
 
     Raises:
@@ -212,7 +195,7 @@ def play_tournament(
         KeyboardInterrupt: Ctrl-C was pressed before there was a run; nothing was written.
     """
     with single_interrupt(), _players(config, pools) as players:
-        conduct = _Conduct(config.jobs or joblib.cpu_count(), stop, show, measure, players)
+        conduct = _Conduct(config.jobs or joblib.cpu_count(), stop, show, players)
         return _resume(config, retry_forfeits, conduct) if resume else _play(config, extends, conduct)
 
 
@@ -223,7 +206,6 @@ class _Conduct:
     jobs: int
     stop: Callable[[Plan], Stop | None]
     show: Show
-    measure: Measure | None
     pools: MakePool
 
 
@@ -286,23 +268,21 @@ def _at_equal_cost(plan: Plan, conduct: _Conduct) -> tuple[Plan, dict[str, Cost]
         progress = RunProgress(plan, phase, detail, 0, total, 0.0, float("inf"), blank, plan.notes, costs or {})
         conduct.show(progress)
 
-    if conduct.measure:
-        scaled, costs = at_equal_cost(plan, conduct.measure)
-    else:
-        with deferred_interrupts() as interrupted, conduct.pools(conduct.jobs) as pool:
-            pool.assign(task_of(plan))
-            if pool.fleet is None:
-                report = lambda names, interpreted: tell(plan, "preparing", names)  # noqa: E731
-                prepare(pool, _kit_of(plan), conduct.jobs, interrupted, report)
-            tell(plan, "measuring")
+    with deferred_interrupts() as interrupted, conduct.pools(conduct.jobs) as pool:
+        task = task_of(plan)
+        pool.assign(task)
+        if pool.fleet is None:
+            report = lambda sharers, reasons: tell(plan, "preparing", _names_of(plan, sharers))  # noqa: E731
+            prepare(pool, task, conduct.jobs, interrupted, report)
+        tell(plan, "measuring")
 
-            def measure_here(names: Sequence[str]) -> Costs:
-                costs = measure_in(pool, names, interrupted)
-                if interrupted():
-                    raise KeyboardInterrupt
-                return costs
+        def measure(names: Sequence[str]) -> Costs:
+            costs = measure_in(pool, names, interrupted)
+            if interrupted():
+                raise KeyboardInterrupt
+            return costs
 
-            scaled, costs = at_equal_cost(plan, measure_here)
+        scaled, costs = at_equal_cost(plan, measure)
     tell(scaled, "measured", costs=costs)
     return scaled, costs
 
@@ -365,11 +345,13 @@ def _play_in(
     # If the machines of a run cannot be reached any more, it ends like an interrupted one.
     plan, known = recorder.plan, len(notes)
     with conduct.pools(conduct.jobs) as pool:
-        pool.assign(task_of(plan, str((recorder.path / run_directory.ENGINES).absolute())))
+        task = task_of(plan, str((recorder.path / run_directory.ENGINES).absolute()))
+        pool.assign(task)
         if pool.fleet is None:
-            _prepare(pool, plan, conduct.jobs, interrupted, notes, report)
+            _prepare(pool, task, plan, conduct.jobs, interrupted, notes, report)
 
         def look() -> None:
+            recorder.write_if_due()
             if pool.fleet:
                 notes[known:] = _fleet_notes(plan, pool.fleet)
             report("playing", "", pool.fleet.machines if pool.fleet else None)
@@ -378,10 +360,10 @@ def _play_in(
             info = run_directory.load_run(recorder.path)
             if not info.processor_costs:
                 report("measuring")
-                names = to_measure(plan)
-                costs = conduct.measure(names) if conduct.measure else measure_in(pool, names, interrupted)
+                costs = measure_in(pool, to_measure(plan), interrupted)
                 run_keeping.write_info(replace(info, processor_costs=measured(costs)))
-            play_missing(pool, feed, recorder, interrupted, look)
+            given_up = recorder.losers_by(FORFEITED)
+            play_missing(pool, feed, recorder.add, interrupted, look, users=task.users, given_up=given_up)
         except UnreachableError as error:
             notes.append(str(error))
 
@@ -425,23 +407,26 @@ def _reporter(recorder: GameRecorder, feed: BatchFeed, notes: list[str], show: S
     return report
 
 
-def _prepare(pool: Pool, plan: Plan, jobs: int, interrupted: Interrupted, notes: list[str], report: Report) -> None:
+def _prepare(
+    pool: Pool, task: Task, plan: Plan, jobs: int, interrupted: Interrupted, notes: list[str], report: Report
+) -> None:
     """Compile every agent before the games; add a note about each that runs interpreted or does not answer."""
     known = len(notes)
 
-    def tell(names: str, interpreted: Mapping[int, str]) -> None:
+    def tell(sharers: Sequence[Sharers], interpreted: Mapping[int, str]) -> None:
         notes[known:] = _interpreted_notes(plan, interpreted)
-        report("preparing", names)
+        report("preparing", _names_of(plan, sharers))
 
-    interpreted = prepare(pool, _kit_of(plan), jobs, interrupted, tell)
-    tell(", ".join(plan.entrants[index].agent.name for index in interpreted), interpreted)
+    interpreted = prepare(pool, task, jobs, interrupted, tell)
+    tell([(index,) for index in interpreted], interpreted)
     size = parse_size(plan.config.board)
     silences = [unresponsive_reason(plan.entrants[index].agent, size) for index in interpreted if not interrupted()]
     notes[known:] = [*_interpreted_notes(plan, interpreted), *filter(None, silences)]
 
 
-def _kit_of(plan: Plan) -> Kit:
-    return kit_of([entrant.agent for entrant in plan.entrants], [entrant.settings for entrant in plan.entrants])
+def _names_of(plan: Plan, sharers: Iterable[Sharers]) -> str:
+    """Name what is compiled: an agent of each group, or the loop that plays games."""
+    return ", ".join(plan.entrants[group[0]].agent.name if group else "games" for group in sharers)
 
 
 def _interpreted_notes(plan: Plan, interpreted: Mapping[int, str]) -> list[str]:

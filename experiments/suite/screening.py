@@ -31,7 +31,7 @@ from knights_isolation.isolation.games.batch_moves import NO_ANSWER
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 
-from ..play.pools.pool import specs_at_equal_cost
+from ..play.equal_cost import specs_at_equal_cost
 from ..roster import parse_limit, parse_spec
 from ..statistics.proportions import ErrorContributions, Interval, mean_parts, rate_interval
 from ..statistics.step_down import flip, step_down

@@ -11,8 +11,8 @@ from knights_isolation.experiments.noting import note_run
 from knights_isolation.experiments.plan import run_keeping
 from knights_isolation.experiments.plan.config import Config, example_toml, load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_entrants, make_plan
+from knights_isolation.experiments.play.equal_cost import check_scalable
 from knights_isolation.experiments.play.pools.interrupts import keeping, until_interrupted
-from knights_isolation.experiments.play.pools.pool import check_scalable
 from knights_isolation.experiments.play.run_extension import extend, extended_config
 from knights_isolation.experiments.play.runner import RunOutcome
 from knights_isolation.experiments.record import run_directory

@@ -109,7 +109,7 @@ def research_result(
 def _measured(reference: str, against: str) -> tuple[Step, float, Spec | None, str]:
     """Return the step of the cost, the agent at the limit that takes the opponent's time, and this opponent."""
     from knights_isolation.experiments.evaluation.evaluate import candidate_reference, evaluate_all
-    from knights_isolation.experiments.play.pools.pool import scaled_nodes
+    from knights_isolation.experiments.play.equal_cost import scaled_nodes
 
     (answer,) = evaluate_all([reference], EvaluationTask("cost", against), 1)
     if answer.error_kind or answer.cost is None:

@@ -160,11 +160,6 @@ def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, 
     return tuple(_renamed(spec, paths) for spec in specs)
 
 
-def users_in(specs: Iterable[str]) -> frozenset[int]:
-    """Return the indices of the agents from user files."""
-    return frozenset(index for index, spec in enumerate(map(parse_spec, specs)) if spec.is_file)
-
-
 def _renamed(text: str, paths: dict[str, str]) -> str:
     spec = parse_spec(text)
     return str(replace(spec, target=f"{paths[spec.path]}:{spec.member}")) if spec.path in paths else text

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...plan.schedule import Ids
+from ..pools.batch_feed import BatchPace
 from ..pools.game_worker import PlayedBatch, Task
 from ..pools.pool import (
     Answered,
-    BatchPace,
     Died,
     Event,
     Failed,

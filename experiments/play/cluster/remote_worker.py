@@ -34,13 +34,15 @@ from knights_isolation.isolation.usercode.user_exceptions import format_exceptio
 from ...plan.schedule import Ids, record_points
 from ...record import log
 from ..finished_games import FinishedGames, GameEndings, LogPart, games_table, joined
+from ..pools.batch_feed import BatchFeed
 from ..pools.game_worker import Task
 from ..pools.interrupts import Interrupted
 from ..pools.loky_pool import LokyPool
-from ..pools.pool import TICK, Answered, BatchFeed, Died, Failed, Kit, kit_in, prepare
+from ..pools.pool import TICK, Answered, Died, Failed
+from ..pools.preparation import prepare
 from ..pools.process_map import Result, run, starting_silently
 from ..pools.recovery import FORFEITED, play_missing
-from .cluster_access import unpack_task, users_in
+from .cluster_access import unpack_task
 
 _PARCELS_KEPT = 16
 _IDLE = 60
@@ -290,12 +292,7 @@ def _session_for(key: str, jobs: int, interrupted: Interrupted) -> _Session:
         pool = _session.pool if _session else LokyPool(jobs)
         pool.assign(task)
         _session = _Session(pool, jobs, key, task, interrupted, np.full(len(task.schedule.matches), np.nan))
-        kit = _answer_of(_session, pool.call(kit_in))
-        if isinstance(kit, Failed):
-            raise kit.error
-        if isinstance(kit, Answered):
-            assert isinstance(kit.value, Kit)
-            _session.interpreted = prepare(pool, kit.value, jobs, interrupted, lambda names, interpreted: None)
+        _session.interpreted = prepare(pool, task, jobs, interrupted, lambda sharers, interpreted: None)
     _session.interrupted = interrupted
     return _session
 
@@ -307,30 +304,6 @@ def _close() -> None:
         _session = None
 
 
-class _Tray:
-    """Collects the games of a batch; the recorder for `play_missing`."""
-
-    def __init__(self, session: _Session, points: NDArray[np.int8]) -> None:
-        self.played: list[FinishedGames] = []
-        self._session = session
-        self._points = points
-        self._users = users_in(session.task.specs)
-
-    def add(self, played: FinishedGames | LogPart) -> None:
-        assert isinstance(played, FinishedGames)
-        record_points(self._points, played.ids, played.games.winner)
-        self.played.append(played)
-
-    def write_if_due(self) -> None:
-        """Do nothing: the batch is returned as a whole."""
-
-    def losers_by(self, detail: str) -> set[int]:
-        return set(self._session.given_up) if detail == FORFEITED else set()
-
-    def is_user_code(self, agent: int) -> bool:
-        return agent in self._users
-
-
 def _play_batch(session: _Session, ids: Ids) -> Callable[[], PlayedPart] | Cancelled:
     """Play games; return a function that encodes them as a part of the log, for when the session is free again."""
     schedule = session.task.schedule
@@ -339,11 +312,20 @@ def _play_batch(session: _Session, ids: Ids) -> Callable[[], PlayedPart] | Cance
     points.reshape(-1)[ids] = -1
     feed = BatchFeed(schedule, points, session.jobs)
     feed.seconds = session.seconds
-    tray = _Tray(session, points)
-    play_missing(session.pool, feed, tray, session.interrupted, lambda: None)
+    batches: list[FinishedGames] = []
+
+    def record(played: FinishedGames | LogPart) -> None:
+        assert isinstance(played, FinishedGames)
+        record_points(points, played.ids, played.games.winner)
+        batches.append(played)
+
+    play_missing(
+        session.pool, feed, record, session.interrupted, lambda: None,
+        users=session.task.users, given_up=session.given_up,
+    )  # fmt: skip
     if session.interrupted():
         return Cancelled()
-    played = joined(tray.played)
+    played = joined(batches)
     games = played.games
     forfeits = [game for game in np.flatnonzero(games.reason == Reason.ERROR) if games.detail[game] == FORFEITED]
     players = schedule.players(played.ids)

@@ -20,6 +20,7 @@ import psutil
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
+from knights_isolation.isolation.players.agents import code_hash
 from knights_isolation.isolation.processes.subprocess_player import patience
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
 
@@ -123,12 +124,18 @@ _PLY_US = 2
 """Microseconds per ply besides thinking."""
 
 
+Sharers = tuple[int, ...]
+"""Agents, by their indices in the plan, that share compiled code: two processes must not both compile it."""
+
+
 @dataclass(frozen=True)
 class Task:
     """Everything a worker needs to play: the games, and the agents by spec and expected settings.
 
-    `patience` has, for each agent, the seconds without a sign of life after which its worker is killed. `programs` are
-    the engines by name, and `errors` is the folder for their standard error, if there is one.
+    `sharers` has the code to compile; in front an empty group for the loop that plays games of compiled agents, if
+    there may be any. `users` are the agents that run code that does not ship with the toolkit. `patience` has, for
+    each agent, the seconds without a sign of life after which its worker is killed. `programs` are the engines by name,
+    and `errors` is the folder for their standard error, if there is one.
     """
 
     schedule: Schedule
@@ -136,22 +143,35 @@ class Task:
     settings: tuple[str, ...]
     hard_cap: float | None
     patience: tuple[float, ...]
+    sharers: tuple[Sharers, ...]
+    users: frozenset[int]
     programs: tuple[tuple[str, Program], ...] = ()
     errors: str = ""
 
 
 def task_of(plan: Plan, errors: str = "") -> Task:
     """Make the task of a plan."""
-    cap = plan.config.hard_cap
+    cap, agents = plan.config.hard_cap, [entrant.agent for entrant in plan.entrants]
     return Task(
         schedule=plan.schedule,
         specs=tuple(str(entrant.spec) for entrant in plan.entrants),
         settings=tuple(entrant.settings for entrant in plan.entrants),
         hard_cap=math.inf if cap == 0 else cap,
-        patience=tuple(math.inf if cap == 0 else patience(entrant.agent) for entrant in plan.entrants),
+        patience=tuple(math.inf if cap == 0 else patience(agent) for agent in agents),
+        sharers=_sharers(plan),
+        users=frozenset(index for index, agent in enumerate(agents) if agent.is_user_code),
         programs=tuple(plan.config.programs.items()),
         errors=errors,
     )
+
+
+def _sharers(plan: Plan) -> tuple[Sharers, ...]:
+    by_code: dict[str, list[int]] = {}
+    for index, entrant in enumerate(plan.entrants):
+        heuristic = entrant.agent.heuristic
+        by_code.setdefault(code_hash(heuristic) if heuristic else entrant.settings, []).append(index)
+    loop = [()] if any(entrant.agent.is_compilable for entrant in plan.entrants) else []
+    return (*loop, *map(tuple, by_code.values()))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -21,9 +20,10 @@ from knights_isolation.isolation.rules.outcome import PROCESS_DIED, Reason
 
 from ...plan.schedule import Ids
 from ..finished_games import FinishedGames, LogPart, forfeited_game, joined
+from .batch_feed import BatchFeed
 from .game_worker import GameWorker, Suspect
 from .interrupts import Interrupted
-from .pool import TICK, Answered, BatchFeed, Died, Event, Failed, Finished, Pool
+from .pool import TICK, Died, Event, Failed, Finished, Pool, next_event
 
 DEATHS_ALLOWED = 3
 """Deaths after which a game is lost by `error`. As many in a row without a finished game end the run."""
@@ -150,33 +150,33 @@ class CrashCounts:
 _LOGGER = logging.getLogger(__name__)
 
 
-class Recorder(Protocol):
-    """Destination of finished games, with facts about earlier games and the agents."""
-
-    def add(self, played: FinishedGames | LogPart) -> None:
-        """Add finished games."""
-
-    def write_if_due(self) -> None:
-        """Save them if it is time to."""
-
-    def losers_by(self, detail: str) -> set[int]:
-        """Return the agents, by their indices in the plan, that lost earlier games with this detail."""
-
-    def is_user_code(self, agent: int) -> bool:
-        """Return whether an agent runs code that does not ship with the toolkit."""
+Played = FinishedGames | LogPart
 
 
 def play_missing(
-    pool: Pool, feed: BatchFeed, recorder: Recorder, interrupted: Interrupted, report: Callable[[], None]
+    pool: Pool,
+    feed: BatchFeed,
+    record: Callable[[Played], None],
+    interrupted: Interrupted,
+    report: Callable[[], None],
+    *,
+    users: Collection[int],
+    given_up: Iterable[int],
 ) -> None:
-    """Play until nothing is missing, or until interrupted; afterwards the recorder has every game that was returned.
+    """Play until nothing is missing, or until interrupted; every game that was returned has then been recorded.
+
+    Args:
+        record: called with finished games.
+        report: called about ten times a second.
+        users: agents, by their indices in the plan, that run code that does not ship with the toolkit.
+        given_up: those that have forfeited games before.
 
     Raises:
         UnreachableError: the workers cannot be reached any more.
         ValueError: workers die, or cannot be started, or a batch reports an error in the task.
         OSError: the log cannot be written.
     """
-    run = _RunState(pool, feed, recorder, interrupted, Recovery(), CrashCounts(recorder.losers_by(FORFEITED)))
+    run = _RunState(pool, feed, record, interrupted, users, Recovery(), CrashCounts(given_up))
     while not interrupted():
         feed.pace = pool.fleet.pace if pool.fleet else feed.pace
         while pool.has_room and len(ids := feed.take()):
@@ -188,7 +188,6 @@ def play_missing(
         for event in pool.finished(TICK):
             for instruction in _take(event, run):
                 _obey(instruction, run)
-        recorder.write_if_due()
         report()
 
 
@@ -196,8 +195,9 @@ def play_missing(
 class _RunState:
     pool: Pool
     feed: BatchFeed
-    recorder: Recorder
+    record: Callable[[Played], None]
     interrupted: Interrupted
+    users: Collection[int]
     recovery: Recovery
     killers: CrashCounts
 
@@ -216,14 +216,14 @@ def _without_forfeits(run: _RunState, ids: Ids) -> Ids:
         if loser
     ]
     if lost:
-        run.recorder.add(joined(lost))
+        run.record(joined(lost))
     return ids[[loser is None for loser in losers]]
 
 
 def _take(event: Event, run: _RunState) -> list[Instruction]:
     match event:
         case Finished(batch):
-            run.recorder.add(batch.played)
+            run.record(batch.played)
             run.feed.learn(batch.matches, batch.seconds)
             run.recovery.finished()
             _learn_of_killers(batch.played, run)
@@ -234,7 +234,7 @@ def _take(event: Event, run: _RunState) -> list[Instruction]:
     return []
 
 
-def _learn_of_killers(played: FinishedGames | LogPart, run: _RunState) -> None:
+def _learn_of_killers(played: Played, run: _RunState) -> None:
     """Update the crash counts: agents that finished a game, and agents that were found to kill their workers."""
     players, games = run.feed.schedule.players(played.ids), played.games
     lost = np.flatnonzero(np.isin(games.reason, (Reason.ERROR, Reason.HANG))).tolist()
@@ -258,39 +258,38 @@ def _obey(instruction: Instruction, run: _RunState) -> None:
             forfeits = run.killers.forfeiting(run.agents_of(suspect.game_id)) is not None
             played = None if forfeits else _play_alone(instruction, run)
             if played:
-                run.recorder.add(played)
+                run.record(played)
             else:
                 run.feed.give_back([suspect.game_id])
         case EndRun(why):
             raise ValueError(why)
 
 
-def _play_alone(attempt: PlayAlone, run: _RunState) -> FinishedGames | LogPart | None:
+def _play_alone(attempt: PlayAlone, run: _RunState) -> Played | None:
     """Play a game in a worker of its own until it is finished or lost; None if interrupted."""
     with run.pool.alone() as alone:
-        while not run.interrupted():
-            if not alone.is_busy:
-                alone.submit(np.array([attempt.suspect.game_id]), interpreted=True)
-            for event in alone.finished(TICK):
-                match event:
-                    case Finished(batch):
-                        _learn_of_killers(batch.played, run)
-                        return batch.played
-                    case Failed(error):
-                        raise error
-                    case Died():
-                        next_step = died_alone(attempt, event)
-                        if isinstance(next_step, RecordLoss):
-                            return _lost(next_step, alone, run)
-                        attempt = next_step
-    return None
+        while True:
+            alone.submit(np.array([attempt.suspect.game_id]), interpreted=True)
+            match next_event(alone, run.interrupted):
+                case Finished(batch):
+                    _learn_of_killers(batch.played, run)
+                    return batch.played
+                case Failed(error):
+                    raise error
+                case Died() as death:
+                    next_step = died_alone(attempt, death)
+                    if isinstance(next_step, RecordLoss):
+                        return _lost(next_step, alone, run)
+                    attempt = next_step
+                case _:
+                    return None
 
 
 def _lost(lost: RecordLoss, alone: Pool, run: _RunState) -> FinishedGames | None:
     """Return the game as lost by the player whose code killed the worker; None if interrupted before that is known."""
     game_id = lost.suspect.game_id
     agents = run.agents_of(game_id)
-    users = [side for side, agent in enumerate(agents, 1) if run.recorder.is_user_code(agent)]
+    users = [side for side, agent in enumerate(agents, 1) if agent in run.users]
     killing = [side for side in users if len(users) == 2 and _kills(alone, game_id, side, run.interrupted)]
     if run.interrupted():
         return None
@@ -301,11 +300,4 @@ def _lost(lost: RecordLoss, alone: Pool, run: _RunState) -> FinishedGames | None
 
 def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:
     alone.call(GameWorker.play_one_of_ours, game_id, player)
-    while not interrupted():
-        for event in alone.finished(TICK):
-            match event:
-                case Answered() | Failed():
-                    return False
-                case Died():
-                    return True
-    return False
+    return isinstance(next_event(alone, interrupted), Died)
