@@ -1,26 +1,18 @@
-"""What is added to the log of tries: every look at a comparison, and a warning where it withdraws a verdict."""
+"""What is added to the log of tries on fixed positions, and a warning where it withdraws a verdict."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from knights_isolation.isolation.files.atomic_write import make_folder, write_text
-from knights_isolation.isolation.loading.load_user_code import expand_path
-
-from .record.run_directory import HOME
-from .record.tries import Try, add_tries, code_of, held_out_positions, is_kept, known_tries, source_path
-from .roster import named_settings, parse_spec
-from .statistics.account import adjusted_p_values, claim_of, look_of
-from .statistics.agent_results import relative_costs
-from .statistics.contender_verdicts import judge
-from .statistics.paired_differences import HeadToHead
-from .statistics.proportions import ALPHA, Interval
-from .statistics.run_results import RunResults, load_findings
+from .record.tries import Try, add_tries, code_of, held_out_positions, is_kept, known_tries
+from .roster import named_settings
+from .statistics.account import adjusted_p_values
+from .statistics.looks import in_points, keep_source
+from .statistics.proportions import ALPHA
 
 if TYPE_CHECKING:
     from .evaluation.evaluation import Evaluation, EvaluationTask
@@ -46,7 +38,7 @@ def note_screening(
     tries = []
     for spec, (screening, score, against) in zip(specs, asked, strict=True):
         name, settings = named_settings(spec)
-        look = len(screening.suite), _points(against.both, 0.0, 100), against.p_value, costs.get(score.agent)
+        look = len(screening.suite), in_points(against.both, 0.0, 100), against.p_value, costs.get(score.agent)
         tries.append(_on_positions((command, name, baseline, spec, code_of(settings)), judged_on, look, positions))
     _add(tries, [against.adjusted for *_, against in asked])
 
@@ -88,59 +80,6 @@ def note_evaluations(
         positions = held_out_positions(asked.size) if evaluation.held_out else judged_on
         tries.append(_on_positions(agents, judged_on, look, positions))
     _add(tries)
-
-
-def note_run(command: str, run: Path) -> None:
-    """Add the verdicts of a finished run to the log."""
-    if is_kept():
-        _note_results(command, load_findings([run]), is_finished=True)
-
-
-def note_look(findings: RunResults) -> None:
-    """Add verdicts that are shown to the log, if they are a further look at games of this project."""
-    on_openings = _openings(findings)
-    logged = {each.agent for each in known_tries() if each.judged_on.startswith(on_openings)}
-    is_logged = len(findings.sources) == 1 and not findings.is_interim and {*findings.contenders} <= logged
-    if is_kept() and HOME.is_dir() and not is_logged:
-        with suppress(OSError):  # a folder that cannot be written
-            _note_results("results", findings, is_finished=False)
-
-
-def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> None:
-    """Add each contender's result that has new openings; at the end of a run also those that are not judged by them."""
-    if findings.baseline is None:
-        return
-    verdicts, costs, known, tries = judge(findings), relative_costs(findings), known_tries(), []
-    for result in verdicts.results:
-        name, claim = result.contender, claim_of(findings, result, known)
-        if name in verdicts.controls or not (claim.is_new if claim else is_finished):
-            continue
-        spec, settings = findings.spec_and_settings(name)
-        is_duel = isinstance(result, HeadToHead)
-        points = (result.rate, 0.5, 200) if isinstance(result, HeadToHead) else (result.difference, 0.0, 100)
-        tries.append(
-            Try(
-                command, name, findings.baseline, spec, code_of(settings), keep_source(spec),
-                _openings(findings) + ", head to head" * is_duel, result.openings, _points(*points),
-                None if findings.sprt else result.p_value, costs[name].times if name in costs else None,
-                **look_of(claim, findings, result),
-            )
-        )  # fmt: skip
-    add_tries(tries)
-
-
-def keep_source(spec: str, home: Path = HOME) -> str:
-    """Keep the text of the file that a spec names, and return its hash; "" for agents without a file."""
-    parsed = parse_spec(spec)
-    if not parsed.is_file or not is_kept():
-        return ""
-    text = expand_path(parsed.path).read_text(encoding="utf-8", errors="replace")
-    source = code_of(text)
-    kept = source_path(source, home)
-    if not kept.exists():
-        make_folder(kept.parent)
-        write_text(kept, text)
-    return source
 
 
 def withdrawn_sentence(judged: Sequence[tuple[Try, float]], tries: Sequence[Try]) -> str:
@@ -194,14 +133,3 @@ def _add(tries: list[Try], adjusted: Sequence[float] = ()) -> None:
     add_tries(tries)
     if sentence := withdrawn_sentence(list(zip(tries, adjusted, strict=False)), known_tries()):
         warnings.warn(sentence, stacklevel=6)
-
-
-def _openings(findings: RunResults) -> str:
-    asked: Mapping[str, Any] = findings.sources[0].info.requested
-    at_cost = " at equal cost" if asked.get("equal_cost") else ""
-    return f"openings {asked['openings']} with seed {asked['seed']} on {asked['board']}{at_cost}"
-
-
-def _points(interval: Interval, null: float, factor: float) -> tuple[float, float, float]:
-    """Return a difference in percentage points; that of a share of games won head to head is twice its lead."""
-    return factor * (interval.estimate - null), factor * (interval.low - null), factor * (interval.high - null)
