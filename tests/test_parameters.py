@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_threads import at_once
 
-from knights_isolation.experiments.plan.catalogue import file_catalogue
+from knights_isolation.experiments.plan.file_heuristics import file_catalogue
 from knights_isolation.experiments.roster import SpecError, complete, make_agent, parse_agent, parse_spec, settings_text
 from knights_isolation.heuristics import get
 from knights_isolation.heuristics.composite import Composite, Weight

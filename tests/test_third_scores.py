@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from sampling import sampled
 
 from cli import main
-from knights_isolation.experiments.plan.catalogue import file_catalogue
+from knights_isolation.experiments.plan.file_heuristics import file_catalogue
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.roster.default_names import only_heuristic
 from knights_isolation.isolation import Board, Limit, search

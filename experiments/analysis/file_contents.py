@@ -23,7 +23,7 @@ from knights_isolation.isolation.loading.load_user_code import (
     load_player,
 )
 
-from ..plan.catalogue import likely_heuristics
+from ..plan.file_heuristics import likely_heuristics
 from ..roster import AgentLike, split_reference
 from ..roster.default_names import other_definitions
 

@@ -25,7 +25,8 @@ from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Cost, Limit
 
-from ..plan.catalogue import Heuristic, first_line, heuristic_named
+from ..plan.catalogue import Heuristic, first_line
+from ..plan.file_heuristics import heuristic_named
 from ..suite.suite_file import Suite
 from .pairwise_fit import Comparisons, compare_moves
 

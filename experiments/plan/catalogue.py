@@ -1,32 +1,17 @@
-"""List heuristics and players of the registry and of user files, and evaluate positions with them.
-
-All functions that load a file raise LoadError if it cannot be loaded.
-"""
+"""Lists of heuristics: names, meanings, parameters, and whether they compile."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from knights_isolation import heuristics
-from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.players.agents import forfeit_from
 from knights_isolation.isolation.rules.parameters import ParameterError, no_parameters, parameters_of
-from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
-from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog, wall_timeout
-
-from ..roster import split_reference
-from ..roster.default_names import evaluation_methods, heuristics_in, names_game_and_player, only_heuristic, only_player
 
 Heuristic = Callable[[Any, Any], float]
-LONGEST_CALL = 10.0
-"""Time limit in seconds for a heuristic's value of one position."""
 
 
 @dataclass(frozen=True)
@@ -39,60 +24,19 @@ class CatalogueEntry:
     compiles: str
 
 
-def registry_catalogue(show: Callable[[int, int], None] = lambda done, total: None) -> list[CatalogueEntry]:
-    """List all functions of the registry; `show` is called with the number listed so far, starting at 0."""
-    return _listings([(name, heuristics.meaning(name), heuristics.get(name)) for name in heuristics.names()], show)
+def registry_catalogue() -> list[CatalogueEntry]:
+    """List all functions of the registry, which all compile, as a test makes sure."""
+    return [entry_of(name, heuristics.meaning(name), heuristics.get(name), "yes") for name in heuristics.names()]
 
 
-def file_catalogue(
-    path: str | Path, show: Callable[[int, int], None] = lambda done, total: None
-) -> list[CatalogueEntry]:
-    """List everything that `FILE:NAME` can name as a heuristic in a user's file, without unrelated helpers.
-
-    Of third-edition players all methods are listed that return a number for a state.
-
-    `show` is called with the number listed so far, starting at 0: each function is compiled, which may take seconds.
-    """
-    functions = likely_heuristics(path) | evaluation_methods(path)
-    return _listings([(name, first_line(function), function) for name, function in functions.items()], show)
-
-
-def likely_heuristics(path: str | Path) -> dict[str, Heuristic]:
-    """Return the functions of a file that are heuristics according to their parameter names or return values."""
-    return {
-        name: function
-        for name, function in heuristics_in(path).items()
-        if names_game_and_player(function) or _returns_numbers(function)
-    }
-
-
-def _listings(
-    functions: Sequence[tuple[str, str, Heuristic]], show: Callable[[int, int], None]
-) -> list[CatalogueEntry]:
-    listings: list[CatalogueEntry] = []
-    show(0, len(functions))
-    for name, meaning, function in functions:
-        try:
-            parameters = ", ".join(map(str, parameters_of(function)))
-        except ParameterError as error:
-            parameters = str(error)
-        others = [f"{name} is not a parameter: its default is {what}" for name, what in no_parameters(function).items()]
-        said = "; ".join(filter(None, [parameters, *others]))
-        listings.append(CatalogueEntry(name, meaning, said, compiles(function)))
-        show(len(listings), len(functions))
-    return listings
-
-
-def _returns_numbers(function: Heuristic) -> bool:
-    for moves in ([24, 14], [24, 14, 9, 29, 22, 16]):
-        board = Board.from_moves(moves)
-        try:
-            with wall_timeout(LONGEST_CALL):
-                _value(function, board, board.active_player)
-            return True
-        except Exception:
-            continue
-    return False
+def entry_of(name: str, meaning: str, function: Heuristic, compiles: str) -> CatalogueEntry:
+    """Return the entry of a function, with its parameters and what else has a default, in words."""
+    try:
+        parameters = ", ".join(map(str, parameters_of(function)))
+    except ParameterError as error:
+        parameters = str(error)
+    others = [f"{name} is not a parameter: its default is {what}" for name, what in no_parameters(function).items()]
+    return CatalogueEntry(name, meaning, "; ".join(filter(None, [parameters, *others])), compiles)
 
 
 def interpreted_sentences(listings: Sequence[CatalogueEntry]) -> list[str]:
@@ -114,81 +58,8 @@ def registered() -> dict[str, Heuristic]:
     return {name: heuristics.get(name) for name in heuristics.names()}
 
 
-def user_heuristics(references: Sequence[str]) -> dict[str, Heuristic]:
-    """Return the heuristics of ``FILE:FUNCTION`` or of files, by names made of the file's and the function's name.
-
-    Raises:
-        LoadError: one of them cannot be loaded, or a file without a function name does not have exactly one.
-    """
-    heuristics = {}
-    for reference in references:
-        path, name = heuristic_named(reference)
-        heuristics[f"{Path(path).name}:{name}"] = load_heuristic(path, name).value
-    return heuristics
-
-
-def evaluate(functions: Mapping[str, Heuristic], board: Board) -> list[dict[str, Any]]:
-    """Return one row per heuristic: its values of a position for both players, or the exception in a value's place."""
-    return [_evaluation(name, function, board) for name, function in functions.items()]
-
-
-def failures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a clause for each row of `evaluate` with a failure: the name, and the first value that is no number."""
-    sentences = []
-    for row in rows:
-        name, *values = row.values()
-        sentences += [f"{name}: {value}" for value in values if isinstance(value, str) or value != value][:1]
-    return sentences
-
-
-def heuristic_named(reference: str) -> tuple[str, str]:
-    """Split ``FILE:FUNCTION`` into file and name; for a file alone, `only_heuristic` supplies the name."""
-    return _split(reference, only_heuristic)
-
-
-def player_named(reference: str) -> tuple[str, str]:
-    """Split ``FILE:CLASS`` into file and name; for a file alone, `only_player` supplies the name."""
-    return _split(reference, only_player)
-
-
-def compiles(function: Heuristic) -> str:
-    """Return whether a heuristic compiles, and if not why, or where compiled code differs from Python."""
-    try:
-        compile_heuristic(function)
-    except CompileError as error:
-        line = f" (line {error.line})" if error.line else ""
-        return f"{'differs' if error.is_difference else 'no'}: {error.reason}{line}"
-    return "yes"
-
-
 def first_line(function: object) -> str:
     """Return the first line of a docstring; for a partial function, that of its function."""
     while isinstance(function, partial):
         function = function.func
     return (inspect.getdoc(function) or "").partition("\n")[0]
-
-
-def _split(reference: str, find: Callable[[str], str]) -> tuple[str, str]:
-    reference = reference.removeprefix("ID:")
-    if reference in heuristics.names() and not Path(reference).exists():
-        raise ValueError(f"{reference} is built in: name a function in your own file, such as mine.py:score")
-    path, name = split_reference(reference)
-    return path, name or find(path)
-
-
-def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
-    row: dict[str, Any] = {"heuristic": name}
-    for player in board.players:
-        try:
-            value = partial(_value, function, board, player)
-            row[f"player {player}"] = run_with_watchdog(value, lambda: "asked", LONGEST_CALL)
-        except (UserCodeTimeout, WantsToEnd) as error:
-            row[f"player {player}"] = str(error)
-        except Exception as error:
-            row[f"player {player}"] = forfeit_from(error).detail
-    return row
-
-
-def _value(function: Heuristic, board: Board, player: Any) -> float:
-    with prevent_exit():
-        return float(function(board.copy(), player)) + 0.0  # turns −0.0 into 0.0

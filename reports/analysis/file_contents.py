@@ -5,33 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from knights_isolation.experiments.plan.catalogue import (
     CatalogueEntry,
-    evaluate,
-    failures,
-    file_catalogue,
     interpreted_sentences,
-    player_named,
     registered,
     registry_catalogue,
-    user_heuristics,
 )
-from knights_isolation.isolation.boards.drawing import to_text
-from knights_isolation.isolation.checks.agent_checks import check_player
-from knights_isolation.isolation.checks.check_result import CheckResult
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.loading.load_user_code import load_player
 from knights_isolation.isolation.usercode.output_capture import captured, tell
 
 from ..answers import Result
 from ..text.cell_values import HeuristicValue
 from ..text.rendering import Section, render_rows, terminal_width, wrapped
-from ..watch.run_progress import counting
+
+if TYPE_CHECKING:
+    from knights_isolation.isolation.checks.check_result import CheckResult
+    from knights_isolation.isolation.editions.classic_board import Board
 
 
 def values_answer(position: Board, references: Sequence[str]) -> Result[list[dict[str, object]]]:
     """Evaluate a position with all heuristics, and with those of some files, whose failures are told."""
+    from knights_isolation.experiments.plan.file_heuristics import evaluate, failures, user_heuristics
+    from knights_isolation.isolation.boards.drawing import to_text
+
     with captured(", ".join(references)):
         own = user_heuristics(references)
         rows = evaluate(registered() | own, position)
@@ -46,8 +43,7 @@ def values_answer(position: Board, references: Sequence[str]) -> Result[list[dic
 
 def catalogue_answer(file: str | Path | None) -> Result[list[CatalogueEntry]]:
     """Return the heuristics of a file, or the shipped ones, and why some do not compile."""
-    with captured(str(file or "")), counting("heuristics") as show:
-        listings = file_catalogue(file, show) if file else registry_catalogue(show)
+    listings = _of_file(file) if file else registry_catalogue()
     columns = ("name", "compiles", "meaning", "parameters")  # narrow terminals hide the last ones
     rows = [asdict(replace(each, compiles=each.compiles.partition(":")[0])) for each in listings]
     text = render_rows([{name: row[name] for name in columns} for row in rows], "table")
@@ -61,8 +57,21 @@ def catalogue_answer(file: str | Path | None) -> Result[list[CatalogueEntry]]:
     return Result(listings, (Section("heuristics", title, tuple(map(asdict, listings))),), text=text)
 
 
+def _of_file(file: str | Path) -> list[CatalogueEntry]:
+    from knights_isolation.experiments.plan.file_heuristics import file_catalogue
+
+    from ..watch.run_progress import counting
+
+    with captured(str(file)), counting("heuristics") as show:
+        return file_catalogue(file, show)
+
+
 def checks_answer(player: str) -> Result[list[CheckResult]]:
     """Return what the checks of a player have found, of FILE:CLASS or of FILE if it has only one."""
+    from knights_isolation.experiments.plan.file_heuristics import player_named
+    from knights_isolation.isolation.checks.agent_checks import check_player
+    from knights_isolation.isolation.loading.load_user_code import load_player
+
     with captured(player):
         path, name = player_named(player)
         findings = check_player(load_player(path, name).value)

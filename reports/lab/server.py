@@ -135,7 +135,7 @@ def serve_board(
     runs: Sequence[RunLike], files: Sequence[AgentLike], agents: Sequence[AgentLike], port: int, open_browser: bool
 ) -> None:
     """Serve the board with runs, by default those in `HOME`, heuristics of files, and agents."""
-    from knights_isolation.experiments.plan.catalogue import user_heuristics
+    from knights_isolation.experiments.plan.file_heuristics import user_heuristics
 
     paths = tuple(map(check_run, run_paths(runs))) if runs else ()
     own = user_heuristics([reference_of(file) for file in files])

@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments.record.run_directory import HOME, RunSummary, list_runs
-from knights_isolation.experiments.record.tries import Try, read_tries, source_diff
-from knights_isolation.experiments.statistics.account import adjusted_p_values
-from knights_isolation.experiments.verification import verify as verify_files
 
 from ..answers import Result, drawn
 from ..text.cell_values import CopiedName, Estimate, Points, PValue, Ratio
@@ -18,6 +15,8 @@ from ..text.rendering import Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from knights_isolation.experiments.record.tries import Try
 
 
 def runs_answer(home: str | Path | None, *, verify: bool) -> Result[Any]:
@@ -30,6 +29,8 @@ def runs_answer(home: str | Path | None, *, verify: bool) -> Result[Any]:
     if home and not folder.is_dir():
         raise ValueError(f"{folder}: no such directory")
     if verify:
+        from knights_isolation.experiments.verification import verify as verify_files
+
         files = verify_files(folder)
         rows = tuple({"file": each.file, "what": each.what, "state": each.state} for each in files)
         section = Section("files", f"Files of {folder}/", rows, keep=("state",))
@@ -65,6 +66,9 @@ def tried_answer(
     Raises:
         ValueError: there is no such try, or its code is shipped.
     """
+    from knights_isolation.experiments.record.tries import read_tries, source_diff
+    from knights_isolation.experiments.statistics.account import adjusted_p_values
+
     folder = Path(home or HOME)
     known = read_tries(folder)
     numbered = enumerate(known, start=1)
