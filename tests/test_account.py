@@ -8,6 +8,7 @@ import pytest
 from invented_runs import Invented
 
 from benchmarks import seasons
+from knights_isolation.experiments.noting.looks import note_run
 from knights_isolation.experiments.plan.run_keeping import write_info
 from knights_isolation.experiments.record.run_directory import HOME, load_run
 from knights_isolation.experiments.record.tries import SETTING, read_tries
@@ -19,7 +20,6 @@ from knights_isolation.experiments.statistics.account import (
     repeated_p_value,
 )
 from knights_isolation.experiments.statistics.contender_verdicts import judge, judge_together
-from knights_isolation.experiments.statistics.looks import note_run
 from knights_isolation.experiments.statistics.paired_differences import Comparison
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.reports.pages.report_page import headline

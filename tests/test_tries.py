@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 import knights_isolation as ki
 from cli import main
-from knights_isolation.experiments.noting import withdrawn_sentence
+from knights_isolation.experiments.noting.positions import withdrawn_sentence
 from knights_isolation.experiments.record.tries import LOG, SETTING, Try, read_tries
 from knights_isolation.experiments.statistics.account import adjusted_p_values
 

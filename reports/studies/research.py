@@ -216,7 +216,7 @@ def evaluations_result(
 ) -> Result[list[Evaluation]]:
     """Evaluate candidates and note it; return a row for each, and below what happened to it in words."""
     from knights_isolation.experiments.evaluation.evaluate import evaluate_all
-    from knights_isolation.experiments.noting import note_evaluations
+    from knights_isolation.experiments.noting.positions import note_evaluations
 
     parse_size(size)
     question = EvaluationTask(budget, spec_of(baseline), size)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation.experiments.analysis.file_contents import agents_named
-from knights_isolation.experiments.noting import note_screening
+from knights_isolation.experiments.noting.positions import note_screening
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.roster import AgentLike, parse_spec, spec_of
 from knights_isolation.experiments.statistics.proportions import ALPHA

@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .record.tries import Try, add_tries, code_of, held_out_positions, is_kept, known_tries
-from .roster import named_settings
-from .statistics.account import adjusted_p_values
-from .statistics.looks import in_points, keep_source
-from .statistics.proportions import ALPHA
+from ..record.tries import Try, add_tries, code_of, held_out_positions, is_kept, known_tries
+from ..roster import named_settings
+from ..statistics.account import adjusted_p_values
+from ..statistics.proportions import ALPHA
+from .looks import in_points, keep_source
 
 if TYPE_CHECKING:
-    from .evaluation.evaluation import Evaluation, EvaluationTask
-    from .learn.feature_selection import Selection
-    from .roster import AgentLike
-    from .suite.screening import Screening
+    from ..evaluation.evaluation import Evaluation, EvaluationTask
+    from ..learn.feature_selection import Selection
+    from ..roster import AgentLike
+    from ..suite.screening import Screening
 
 
 def note_screening(
@@ -63,7 +63,7 @@ def note_evaluations(
 
     Only leads on held-out positions have a p-value, and are corrected for: the others are there to be learned from.
     """
-    from .evaluation.evaluate import candidate_reference
+    from ..evaluation.evaluate import candidate_reference
 
     if not is_kept():
         return

@@ -11,12 +11,12 @@ from knights_isolation.isolation.files.atomic_write import make_folder, write_te
 
 from ..record.run_directory import HOME
 from ..record.tries import Try, add_tries, code_of, is_kept, known_tries, source_path
-from .account import claim_of, look_of
-from .agent_results import relative_costs
-from .contender_verdicts import judge
-from .paired_differences import HeadToHead
-from .proportions import Interval
-from .run_results import RunResults, load_findings
+from ..statistics.account import claim_of, look_of
+from ..statistics.agent_results import relative_costs
+from ..statistics.contender_verdicts import judge
+from ..statistics.paired_differences import HeadToHead
+from ..statistics.proportions import Interval
+from ..statistics.run_results import RunResults, load_findings
 
 
 def note_run(command: str, run: Path) -> None:
