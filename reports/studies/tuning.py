@@ -28,9 +28,9 @@ from knights_isolation.experiments.learn.parameter_space import (
 from knights_isolation.experiments.learn.parameter_sweep import Sweep, parse_axis, plan_sweep, play_sweep
 from knights_isolation.experiments.learn.tuning import Judgement, Tuning, TuningProgress, judge, tune
 from knights_isolation.experiments.learn.tuning_games import TuningTask
-from knights_isolation.experiments.play.equal_cost import specs_at_equal_cost
 from knights_isolation.experiments.noting.positions import note_screening, note_selection
 from knights_isolation.experiments.plan.file_heuristics import heuristic_named
+from knights_isolation.experiments.play.equal_cost import specs_at_equal_cost
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.roster import (
     AgentLike,
