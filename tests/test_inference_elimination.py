@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from knights_isolation.experiments.plan.schedule import checkpoints
-from knights_isolation.experiments.statistics.anytime import capital_above, confidence_sequence
+from knights_isolation.experiments.statistics.anytime import capital_above, checkpoints, confidence_sequence
 from knights_isolation.experiments.statistics.elimination import elimination_times, gap_to_leader
 
 

@@ -19,8 +19,8 @@ from cli import main
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.run_keeping import finish
 from knights_isolation.experiments.plan.tournament_plan import draw_openings, make_plan
+from knights_isolation.experiments.play.interim_results import live_tests
 from knights_isolation.experiments.record.run_directory import latest_run, load_run
-from knights_isolation.experiments.statistics.sequential_tests import live_tests
 from knights_isolation.parameters import command_of
 from knights_isolation.registry import function_of
 from knights_isolation.reports.text.cell_values import CopiedName, HeuristicValue, Identifier, Milliseconds

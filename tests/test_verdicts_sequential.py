@@ -12,11 +12,12 @@ from invented_runs import Invented
 from numpy.typing import NDArray
 
 from knights_isolation.experiments.plan.config import load_config
-from knights_isolation.experiments.plan.schedule import checkpoints, pair_points, points_table
+from knights_isolation.experiments.plan.schedule import pair_points, points_table
 from knights_isolation.experiments.plan.tournament_plan import CONTROL_SUFFIX, Plan, make_plan
 from knights_isolation.experiments.play.pools.batch_feed import BatchFeed
 from knights_isolation.experiments.play.runner import play_tournament, sprt_rule
 from knights_isolation.experiments.record.log import read_games
+from knights_isolation.experiments.statistics.anytime import checkpoints
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.game_pairs import AgentPairs
 from knights_isolation.experiments.statistics.proportions import elo_from_score

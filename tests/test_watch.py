@@ -11,10 +11,10 @@ from invented_runs import gauntlet, random_wins
 
 from cli import main
 from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.play.interim_results import live_standings
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record import log
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.statistics.sequential_tests import live_standings
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab.run_pages import Pace, run_state
 from knights_isolation.reports.lab.server import serve_in_background

@@ -103,10 +103,6 @@ LARGEST_DIFFERENCE = 1_000
 """Largest difference, in Elo or percentage points, that a sequential test accepts."""
 
 
-USUAL_ERROR = 0.05
-"""Error rate of a sequential test, on both sides, if it has none."""
-
-
 def playable_size(board: str) -> str:
     """Return a board size, written as `format_size` does; raise ValueError if it is none, or too large for runs."""
     rows, columns = parse_size(board)

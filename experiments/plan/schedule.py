@@ -15,7 +15,7 @@ that meet this opponent get the same random numbers, so that agents that play id
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -155,12 +155,3 @@ def pair_points(points: NDArray[np.int8]) -> NDArray[np.int8]:
 def record_points(points: NDArray[np.int8], ids: Ids, winner: Sequence[int] | NDArray[np.int8]) -> None:
     """Write winners (1 moved first, 2 moved second) into a table: 1 if the match's first agent won, 0 if it lost."""
     points.reshape(-1)[ids] = (np.asarray(winner) - 1) == ids % 2
-
-
-def checkpoints(rounds: int) -> Iterator[int]:
-    """Yield the rounds at which a stop rule is evaluated: every 8 at first, then after another eighth."""
-    checkpoint = 8
-    while checkpoint < rounds:
-        yield checkpoint
-        checkpoint += max(8, checkpoint // 8)
-    yield rounds

@@ -23,10 +23,11 @@ from knights_isolation.isolation.rules.limits import Cost
 from ..plan import run_keeping
 from ..plan.config import Config
 from ..plan.run_keeping import locked
-from ..plan.schedule import checkpoints, points_table
+from ..plan.schedule import points_table
 from ..plan.tournament_plan import Plan, having, make_plan, on_the_clock
 from ..record import log, run_directory
 from ..record.run_directory import resume_advice
+from ..statistics.anytime import checkpoints
 from .cluster.cluster_access import chosen
 from .equal_cost import at_equal_cost, check_scalable, measured, to_measure
 from .game_recorder import GameRecorder, MovedRunError, UnwritableLogError
@@ -134,7 +135,7 @@ def sprt_rule(plan: Plan) -> Stop | None:
         return None
 
     def decided(pairs: NDArray[np.int8]) -> Collection[int]:
-        from ..statistics.sequential_tests import sprt_paths
+        from .interim_results import sprt_paths
 
         stopped = {contender for contender, path in sprt_paths(plan, pairs).items() if path.decision}
         return [index for index, match in enumerate(plan.schedule.matches) if match.first in stopped]

@@ -11,6 +11,7 @@ Soc. B 86: the hedged capital process with predictable plug-in bets, with and wi
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -123,3 +124,12 @@ def _stakes(x: Floats, alpha: float) -> Floats:
     variance = (0.25 + np.cumsum((x - mean) ** 2)) / (t + 1)
     known = np.concatenate([[0.25], variance[:-1]]) if x.size else variance
     return np.asarray(np.sqrt(2 * math.log(2 / alpha) / (known * t * np.log(t + 1))))
+
+
+def checkpoints(rounds: int) -> Iterator[int]:
+    """Yield the rounds at which a stop rule is evaluated: every 8 at first, then after another eighth."""
+    checkpoint = 8
+    while checkpoint < rounds:
+        yield checkpoint
+        checkpoint += max(8, checkpoint // 8)
+    yield rounds

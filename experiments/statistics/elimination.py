@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..plan.schedule import checkpoints
-from .anytime import capital_above, confidence_sequence
+from .anytime import capital_above, checkpoints, confidence_sequence
 from .argument_checks import Floats, Ints, check_between
 from .proportions import ALPHA, Interval
 from .run_results import RunResults

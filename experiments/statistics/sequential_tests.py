@@ -1,4 +1,4 @@
-"""Sequential tests of a run's contenders, and estimates that are valid at any time: from its log, or in progress."""
+"""Sequential tests of a run's contenders, and estimates that are valid at any time, from its log."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..plan.config import USUAL_ERROR
-from ..plan.schedule import pair_points
-from ..plan.tournament_plan import Plan, having
 from .anytime import ConfidenceSequence, confidence_sequence
 from .argument_checks import Ints
 from .game_pairs import AgentPairs, PairTable, opponents_of, record_of
 from .proportions import Interval
 from .run_results import RunResults
 from .sprt import SprtPath, duel_path, gauntlet_path, opening_leads, stopped_estimate
+
+USUAL_ERROR = 0.05
+"""Error rate of a sequential test, on both sides, if it has none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,109 +200,3 @@ def _record(pairs: PairTable, name: str) -> AgentPairs:
         return record_of(pairs, name)
     nothing: Ints = np.empty(0, np.int64)
     return AgentPairs(nothing, nothing, nothing, nothing)
-
-
-def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
-    """Return the sequential test of each contender of a plan with `sprt`, by its index among the entrants.
-
-    `pairs` are the pair points so far, [round, match] (see `schedule.pair_points`).
-    """
-    assert plan.config.sprt
-    low, high, error, *_ = (*plan.config.sprt, USUAL_ERROR)
-    (baseline,) = having(plan.entrants, "baseline")
-    own = {contender: _record_so_far(plan, pairs, contender) for contender in having(plan.entrants, "contender")}
-    if plan.config.format == "head-to-head":
-        model = plan.config.elo_model or "logistic"
-        return {
-            contender: duel_path(record, baseline, low, high, error, error, model) for contender, record in own.items()
-        }
-    controls = having(plan.entrants, "control") if plan.pools_control else []
-    base, *others = (_record_so_far(plan, pairs, agent) for agent in (baseline, *controls))
-    control = others[0] if others else None
-    return {
-        contender: gauntlet_path(record, base, low, high, error, error, control) for contender, record in own.items()
-    }
-
-
-def _record_so_far(plan: Plan, pairs: NDArray[np.int8], agent: int) -> AgentPairs:
-    """Return the complete pairs of an agent, by its index in the schedule, in the schedule's order."""
-    # Without those that a gauntlet's contenders play with the baseline itself: they do not count for the difference.
-    # Opponents are indices in the schedule, openings are rows of its cells.
-    own = plan.counted_matches(agent)
-    rounds, column = np.nonzero(pairs[:, own] >= 0)
-    points = pairs[:, own][rounds, column].astype(np.int64)
-    matches = [plan.schedule.matches[index] for index in own]
-    is_first = np.array([match.first == agent for match in matches], bool)[column]
-    others = np.array([match.first + match.second - agent for match in matches], np.int64)[column]
-    opening = np.array([match.start for match in matches], np.int64)[column] + rounds
-    return AgentPairs(opponent=others, opening=opening, cluster=opening, wins=np.where(is_first, points, 2 - points))
-
-
-@dataclass(frozen=True)
-class LiveStanding:
-    """Share of points of one agent over the completed openings, with an anytime-valid 95 % interval."""
-
-    name: str
-    openings: int
-    rate: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class LiveTest:
-    """Sequential test of one contender: its log-likelihood ratio and bounds."""
-
-    name: str
-    ratio: float
-    lower_bound: float
-    upper_bound: float
-    is_decided: bool
-
-
-def live_tests(plan: Plan, points: NDArray[np.int8]) -> list[LiveTest]:
-    """Return the tests of a plan with `sprt`, over the pairs played so far; empty without `sprt`."""
-    if not plan.config.sprt:
-        return []
-    return [
-        LiveTest(
-            plan.entrants[contender].agent.name,
-            float(path.llr[-1]) if path.llr.size else 0.0,
-            path.sprt.lower_bound,
-            path.sprt.upper_bound,
-            path.decision is not None,
-        )
-        for contender, path in sprt_paths(plan, pair_points(points)).items()
-    ]
-
-
-def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
-    """Return the standings of baseline, contenders and control, best first.
-
-    The interval is valid however often one looks: it uses the completed openings in the order of the schedule, each as
-    the share of points the agent won from it against all its opponents, without games head to head with the baseline.
-    """
-    pairs = pair_points(points)
-    standings = []
-    for index, entrant in enumerate(plan.entrants):
-        won = _games_won(plan, pairs, index)
-        if won is not None and set(entrant.roles) != {"opponent"}:
-            pool = plan.population if plan.is_census else None
-            low, high = confidence_sequence(won.mean(axis=1) / 2, pool=pool).last
-            # divided once, as in the tables of a run, so that both round equally
-            rate = float(won.sum() / (2 * won.size)) if len(won) else float("nan")
-            standings.append(LiveStanding(entrant.agent.name, len(won), rate, low, high))
-    return sorted(standings, key=lambda standing: -np.nan_to_num(standing.rate))
-
-
-def _games_won(plan: Plan, pairs: NDArray[np.int8], entrant_index: int) -> NDArray[np.int64] | None:
-    """Return the games that one agent won, by completed opening and its matches; None if it has no match."""
-    matches = plan.schedule.matches
-    own = plan.counted_matches(entrant_index)
-    if not own:
-        return None
-    columns = pairs[:, own]
-    done = columns[(columns >= 0).all(axis=1)].astype(np.int64)
-    seconds = np.array([matches[number].second == entrant_index for number in own])
-    won: NDArray[np.int64] = np.where(seconds, 2 - done, done)
-    return won

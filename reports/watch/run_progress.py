@@ -26,11 +26,11 @@ from rich.text import Text
 from knights_isolation.experiments.noting.looks import note_run
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.tournament_plan import Plan
+from knights_isolation.experiments.play.interim_results import LiveTest, live_standings, live_tests
 from knights_isolation.experiments.play.pools.interrupts import Stopped, keeping
 from knights_isolation.experiments.play.pools.pool import Machine
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
 from knights_isolation.experiments.record.schema import baseline_of
-from knights_isolation.experiments.statistics.sequential_tests import LiveTest, live_standings, live_tests
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import COMMAND

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ...plan.schedule import Ids, Schedule, checkpoints, pair_points
+from ...plan.schedule import Ids, Schedule, pair_points
+from ...statistics.anytime import checkpoints
 
 Stop = Callable[[NDArray[np.int8]], Collection[int]]
 """Stop rule: maps the pair points of the completed rounds, [round, match], to the decided matches.
