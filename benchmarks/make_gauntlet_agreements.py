@@ -30,7 +30,7 @@ def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
     everybody = (run_facts(name, entry) for name, entry in info.agents.items())
     facts = [agent for agent in everybody if {"baseline", "contender"} & set(agent.roles)]
     size = info.requested["board"]
-    if size != suite.size or len(facts) < 3:
+    if size != str(suite.size) or len(facts) < 3:
         raise ValueError(f"{run}: {len(facts)} agents on {size} cannot be compared with a suite of {suite.size}")
     rates = win_rates(run, facts)
     scores = [

@@ -24,7 +24,7 @@ from knights_isolation.isolation.exact.solved_tables import FILE, first_index, i
 from knights_isolation.isolation.files.received import read_shipped, write_shipped
 from knights_isolation.isolation.games.batch_evaluation import solve_moves
 from knights_isolation.isolation.games.batch_moves import States
-from knights_isolation.isolation.rules.geometry import cells_of, format_size, parse_size
+from knights_isolation.isolation.rules.geometry import Size, cells_of, parse_size
 
 MOST_CELLS = 49
 """Largest board of the default tables, in cells."""
@@ -38,26 +38,28 @@ def write_tables(path: Path = FILE, most_cells: int = MOST_CELLS) -> None:
     tables = {}
     for rows in range(1, math.isqrt(most_cells) + 1):
         for columns in range(rows, most_cells // rows + 1):
-            size = format_size(rows, columns)
+            size = Size(rows, columns)
             pairs = [(orbit, solve_pair(size, orbit[0], None).winner) for orbit in placement_orbits(rows, columns)]
-            tables[size] = _table(rows * columns, (pair for orbit, winner in pairs if winner == 1 for pair in orbit))
+            tables[str(size)] = _table(
+                rows * columns, (pair for orbit, winner in pairs if winner == 1 for pair in orbit)
+            )
     _save_tables(path, _tables_in(path) | tables)
 
 
-def add_table(size: str, solved: Path, path: Path = FILE) -> None:
+def add_table(size: Size, solved: Path, path: Path = FILE) -> None:
     """Add the results of `solve_all` in `solved` to the file that `isolation.exact.solved_tables` reads.
 
     Raises:
         ValueError: there is no such file, it belongs to something else, or pairs are missing.
     """
-    rows, columns = parse_size(size)
+    rows, columns = size
     if rows > columns:
-        raise ValueError(f"solved tables use landscape boards: use {format_size(columns, rows)} instead of {size}")
+        raise ValueError(f"solved tables use landscape boards: use {Size(columns, rows)} instead of {size}")
     winners = read_pairs(solved, size)
     if missing := summarise(winners, size).unknown:
         raise ValueError(f"{solved}: {missing} of the {size} pairs are not solved yet")
     won = ((int(first), int(second)) for first, second in np.argwhere(winners == 1))
-    _save_tables(path, _tables_in(path) | {size: _table(rows * columns, won)})
+    _save_tables(path, _tables_in(path) | {str(size): _table(rows * columns, won)})
 
 
 def solve_early(rows: int, columns: int, last_ply: int, jobs: int = 1) -> bytes:
@@ -106,7 +108,7 @@ def _winning_moves(paths: Sequence[tuple[int, ...]], rows: int, columns: int) ->
 
 
 def _board(path: Sequence[int], rows: int, columns: int) -> Board:
-    return Board.from_moves(path, format_size(rows, columns))
+    return Board.from_moves(path, (rows, columns))
 
 
 def write_early(path: Path = solved_tables.EARLY_FILE) -> None:
@@ -124,7 +126,7 @@ def main(arguments: Sequence[str]) -> None:
         if arguments == ["early"]:
             write_early()
         elif arguments:
-            add_table(arguments[0], Path(arguments[1]))
+            add_table(parse_size(arguments[0]), Path(arguments[1]))
         else:
             write_tables()
     except ValueError as error:

@@ -21,7 +21,7 @@ from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.exact.solver import SearchBudget
 from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
 from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.geometry import canonical_opening
+from knights_isolation.isolation.rules.geometry import canonical_opening, parse_size
 
 COMPARATORS = Path(__file__).parent / "comparators"
 PAIRS = random_openings(60, 2)
@@ -72,7 +72,7 @@ def in_turns(benchmark, ours: Callable[[], object], theirs: Callable[[], float],
 )
 def test_alpha_beta(benchmark, programs, size, plies, depth, count):
     """The searches alone, as games and batches run them; a call from Python takes as long as 3,000 nodes."""
-    openings = random_openings(count, plies, size)
+    openings = random_openings(count, plies, parse_size(size))
     positions, seeds = Positions.of(openings, size), np.zeros(len(openings), np.uint64)
     agent = SearchAgent("AB", "alphabeta", heuristics.get("improved"), "improved", Limit(depth=depth))
 

@@ -10,6 +10,7 @@ from knights_isolation.isolation import Board, Limit, perft, search
 from knights_isolation.isolation.checks.search_cost import measure_costs, random_openings
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.rules.geometry import Size
 
 OPENINGS = random_openings(60, 2)
 DEPTH = 11
@@ -99,7 +100,7 @@ def test_alpha_beta_with_a_users_function_against_the_least_source(benchmark, he
 
 def test_9x11_against_7x7(benchmark):
     agent = SearchAgent("AB", "alphabeta", heuristics.get("improved"), "improved", Limit(nodes=10_000))
-    (small,) = measure_costs([agent], "7x7")
+    (small,) = measure_costs([agent], Size(7, 7))
     (large,) = benchmark.pedantic(measure_costs, ([agent], "9x11"), rounds=1)
     benchmark.extra_info |= {"ns a node": large.nanoseconds, "speed over 7x7": small.nanoseconds / large.nanoseconds}
 

@@ -22,6 +22,7 @@ from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.isolation import Board, play, solve
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.charts.interval_charts import forest
 from knights_isolation.reports.lab.server import LabServer, listen
@@ -85,7 +86,7 @@ def draw_boards() -> None:
     winners = [solve(usual.board(ply)).winner for ply in range(len(usual.moves) + 1)]
     lost = [ply for ply in range(3, len(winners)) if winners[ply - 1] == 2 - ply % 2 != winners[ply]]
     course = play(*agents, opening=[49, 15], size="9x11")
-    perfect = replay_of_moves([12, 3, *solve(Board.from_moves([12, 3], size="5x5")).line], "5x5")
+    perfect = replay_of_moves([12, 3, *solve(Board.from_moves([12, 3], size="5x5")).line], Size(5, 5))
     replays = {
         "7x7": replace(usual, mistakes=tuple(lost)),
         "9x11": replay_of_record("Territory against Improved on the board of the course's third edition", course),

@@ -29,6 +29,7 @@ from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.experiments.suite.agent_answers import collect_answers
 from knights_isolation.experiments.suite.screening import Score, score
 from knights_isolation.isolation import Limit, measure_costs
+from knights_isolation.isolation.rules.geometry import Size, parse_size
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.reports.text.cell_values import Share
 
@@ -137,7 +138,7 @@ def page_text(scale: Scale, home: Path, jobs: int) -> str:
 def _tuned(scale: Scale, home: Path, jobs: int) -> tuple[Tuning, Judgement | None]:
     """Tune the weights again, starting from links per cell alone."""
     agent = subject_of(PLAIN, Limit(nodes=1_000))
-    question = TuningTask(agent, None, (), "7x7", 4, OPENINGS, plan_of(scale.games, 1))
+    question = TuningTask(agent, None, (), Size(7, 7), 4, OPENINGS, plan_of(scale.games, 1))
     tuning = tune(question, home / "tuning.jsonl", jobs=jobs)
     held_out = home / "tuning-held-out"
     return tuning, judge(question, tuning.values, scale.pairs, jobs=jobs, out=held_out) if tuning.values else None
@@ -164,7 +165,7 @@ def _on_held_out(run: Path, board: str, name: str) -> float:
     """Return the share of games won from openings of the split that was not used for learning."""
     games = read_games(run, ["opening", "agent_1", "agent_2", "winner"])
     cells = np.array([list(opening)[:2] for opening in games["opening"]], np.int16)
-    chosen = games[split_of(orbit_ids(cells, board)) == "screen"]
+    chosen = games[split_of(orbit_ids(cells, parse_size(board))) == "screen"]
     winner = np.where(chosen["winner"] == 1, chosen["agent_1"].astype(str), chosen["agent_2"].astype(str))
     return float((winner == name).mean())
 
@@ -176,7 +177,7 @@ def _costs(specs: Sequence[str], board: str, home: Path) -> list[float]:
     missing = [spec for spec in specs if spec not in known]
     if missing:
         both = [BASELINE, *missing] if BASELINE not in missing else missing
-        costs = measure_costs([parse_agent(f"{spec}@nodes=1000") for spec in both], board)
+        costs = measure_costs([parse_agent(f"{spec}@nodes=1000") for spec in both], parse_size(board))
         known |= {spec: repr(cost.times) for spec, cost in zip(both, costs, strict=True) if isinstance(cost, Cost)}
         kept.write_text("\n".join(f"{spec}={cost}" for spec, cost in known.items()))
     return [float(known[spec]) for spec in specs]

@@ -36,7 +36,7 @@ from knights_isolation.experiments.statistics.game_pairs import standings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.exact.solved_tables import covered_sizes
 from knights_isolation.isolation.exact.solver import is_mirrored
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, cell_name, format_size, parse_size
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, USUAL_SIZE, cell_name
 from knights_isolation.reports.charts.grids import refutation_maps
 from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
 from knights_isolation.reports.plots.draw_chart import draw_chart
@@ -44,7 +44,6 @@ from knights_isolation.reports.plots.style import save
 from knights_isolation.reports.text.cell_values import Mean, Share, estimate_of
 from knights_isolation.reports.watch.run_progress import counting
 
-SIZE = "7x7"
 FEWEST_ROWS = 3
 """Minimum number of rows: on boards with fewer, knights can hardly move."""
 NODES = 1000
@@ -91,7 +90,10 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
     rankings = [_ranking(home, scale, depth, fresh, jobs) for depth in scale.ranked]
     gauntlet = _labelled(home / f"gauntlet-{NODES}", scale, jobs)
     (docs / "images").mkdir(parents=True, exist_ok=True)
-    save(draw_chart(refutation_maps(summarise(shipped_pairs(SIZE), SIZE))), docs / "images" / "refutations.svg")
+    save(
+        draw_chart(refutation_maps(summarise(shipped_pairs(USUAL_SIZE), USUAL_SIZE))),
+        docs / "images" / "refutations.svg",
+    )
     save(draw_chart(accuracy_by_depth(fresh)), docs / "images" / "accuracy-by-depth.svg")
     middle = fresh[fresh["depth"] == scale.ranked[-1]]
     save(draw_chart(accuracy_by_ply(middle)), docs / "images" / "accuracy-by-ply.svg")
@@ -105,17 +107,17 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
     )  # fmt: skip
-    summary = summarise(shipped_pairs(SIZE), SIZE)
-    sizes = [size for size in covered_sizes() if min(parse_size(size)) >= FEWEST_ROWS]
+    summary = summarise(shipped_pairs(USUAL_SIZE), USUAL_SIZE)
+    sizes = [size for size in covered_sizes() if min(size) >= FEWEST_ROWS]
     boards = [summarise(shipped_pairs(size), size) for size in sizes]
-    wider = [board for board in boards if parse_size(board.size)[0] > FEWEST_ROWS]
+    wider = [board for board in boards if board.size.rows > FEWEST_ROWS]
     fewest_unsolved = _fewest_unsolved()
     measured = accuracies(fresh)
     decisions = run_decisions(gauntlet.sources[0].info.path)
     return templates.get_template("perfect_play.md.jinja").render(
-        size=SIZE,
+        size=USUAL_SIZE,
         fewest_unsolved=fewest_unsolved,
-        larger=[size for size in covered_sizes() if prod(parse_size(size)) > fewest_unsolved],
+        larger=[size for size in covered_sizes() if size.cells > fewest_unsolved],
         boards=[_board_row(board) for board in boards],
         unexplained=[board.size for board in wider if board.unexplained],
         explained=[board.size for board in wider if not board.unexplained],
@@ -124,8 +126,8 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
         mirrors=all(_can_mirror(pair) for pair in summary.exceptions),
         depths=scale.depths,
         ranked=scale.ranked[-1],
-        where=described(SIZE),
-        window=judged_plies(SIZE),
+        where=described(USUAL_SIZE),
+        window=judged_plies(USUAL_SIZE),
         positions=f"{scale.positions:,}",
         eligible=f"{sum(first.eligible for first in measured):,}",
         moves=f"{sum(first.decisions for first in measured):,}",
@@ -142,13 +144,13 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
 def _fewest_unsolved() -> int:
     """Return the number of cells of the smallest board that is not solved."""
     solved, sizes = set(covered_sizes()), combinations_with_replacement(range(1, MOST_COMPILED_CELLS + 1), 2)
-    return min(prod(size) for size in sizes if format_size(*size) not in solved)
+    return min(prod(size) for size in sizes if size not in solved)
 
 
 def _board_row(summary: BoardSummary) -> list[str]:
     replies = [len(cells) for cells in summary.refutations]
     return [
-        summary.size,
+        str(summary.size),
         f"player {summary.winner}",
         f"{summary.openings:,}",
         Share(summary.first_wins / summary.openings).text,
@@ -161,7 +163,7 @@ def _board_row(summary: BoardSummary) -> list[str]:
 
 def _can_mirror(pair: tuple[int, int]) -> bool:
     """Return whether player 1 has a winning move to the mirror image of its opponent."""
-    board = Board.from_moves(pair, SIZE)
+    board = Board.from_moves(pair, USUAL_SIZE)
     return any(is_mirrored(board.successor(cell)) for cell in solve(board).moves)
 
 
@@ -170,7 +172,7 @@ def _judged(path: Path, scale: Scale, jobs: int) -> pd.DataFrame:
     if not path.exists():
         with counting("players") as show:
             frame = play_and_label(
-                scale.names, scale.depths, scale.positions, size=SIZE, jobs=jobs or os.cpu_count() or 1, show=show
+                scale.names, scale.depths, scale.positions, size=USUAL_SIZE, jobs=jobs or os.cpu_count() or 1, show=show
             )
         path.parent.mkdir(parents=True, exist_ok=True)
         frame.to_parquet(path)
@@ -261,7 +263,7 @@ def _band_rows(decisions: pd.DataFrame, measured: set[str]) -> list[list[str]]:
 
 
 def _name(cell: int) -> str:
-    return cell_name(cell, parse_size(SIZE)[1])
+    return cell_name(cell, USUAL_SIZE.columns)
 
 
 if __name__ == "__main__":

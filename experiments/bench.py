@@ -14,6 +14,7 @@ from typing import Any
 from knights_isolation import heuristics
 from knights_isolation.isolation.checks.search_cost import games_per_second, measure_costs, random_openings
 from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Cost, Limit
 
 LIMIT = Limit(nodes=10_000)
@@ -43,7 +44,7 @@ def _searches() -> list[dict[str, Any]]:
         for name in (_COMPARATOR, *_SHOWN)
     ]
     reference, *others = _costs(compared)
-    (large,), (slow,) = _costs(compared[:1], "9x11"), _costs(compared[:1], interpreted=True)
+    (large,), (slow,) = _costs(compared[:1], Size(9, 11)), _costs(compared[:1], interpreted=True)
     pairs = zip(compared[1:], others, strict=True)
     rows = [
         (compared[0].name, reference, None, ""),
@@ -54,7 +55,7 @@ def _searches() -> list[dict[str, Any]]:
     return [_row(what, 1e3 / cost.nanoseconds, "M nodes/s", ratio, to) for what, cost, ratio, to in rows]
 
 
-def _costs(agents: Sequence[SearchAgent], size: str = "7x7", *, interpreted: bool = False) -> list[Cost]:
+def _costs(agents: Sequence[SearchAgent], size: Size = USUAL_SIZE, *, interpreted: bool = False) -> list[Cost]:
     return [cost for cost in measure_costs(agents, size, interpreted=interpreted) if isinstance(cost, Cost)]
 
 

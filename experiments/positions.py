@@ -19,7 +19,6 @@ from knights_isolation.isolation.games import batch_evaluation
 from knights_isolation.isolation.games.batch_moves import Positions, States, check_positions, choose_moves
 from knights_isolation.isolation.games.vector_games import AgentPolicy
 from knights_isolation.isolation.players.agents import try_to_compile
-from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
 from knights_isolation.isolation.search import Heuristic as Heuristic
@@ -128,7 +127,7 @@ def evaluate_positions(
     valued = given.turns if players is None else np.asarray(players, np.int64)
     if len(valued) != len(given):
         raise ValueError(f"{len(valued)} players were given for {len(given)} positions")
-    if compiled := try_to_compile(function, parse_size(given.size)):
+    if compiled := try_to_compile(function, given.size):
         return batch_evaluation.evaluate_all(compiled, batch_evaluation.EvaluationBatch.of(given, valued))
     pairs = zip(map(given.board, range(len(given))), valued.tolist(), strict=True)
     return np.array([function(board, board.players[player]) for board, player in pairs], np.float64)

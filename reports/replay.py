@@ -23,7 +23,7 @@ from knights_isolation.isolation.boards.drawing import format_value, standing, t
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.transcript import position_of
-from knights_isolation.isolation.rules.geometry import cell_name, format_moves, format_size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size, cell_name, format_moves, parse_size
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
@@ -65,7 +65,7 @@ class Replay:
     """
 
     title: str
-    size: str
+    size: Size
     moves: tuple[int, ...]
     agents: tuple[str, str] = ("Player 1", "Player 2")
     opening: int = 0
@@ -82,11 +82,6 @@ class Replay:
     def board(self, ply: int) -> Board:
         """Return the position after a number of plies."""
         return Board.from_moves(self.moves[:ply], self.size)
-
-    @property
-    def columns(self) -> int:
-        """Number of columns of the board."""
-        return int(self.size.split("x")[1])
 
 
 def replay_of_run(run: str | Path, game_id: int) -> Replay:
@@ -111,7 +106,7 @@ def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] 
     columns["is_share"] = tuple(read_facts(text).method == "mcts" for text in settings)
     return Replay(
         title=title,
-        size=row["size"] if "size" in row else format_size(row["rows"], row["columns"]),
+        size=parse_size(row["size"]) if "size" in row else Size(row["rows"], row["columns"]),
         agents=(row["agent_1"], row["agent_2"]),
         opening=len(row["opening"]),
         winner=row["winner"] or None,
@@ -122,7 +117,7 @@ def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] 
     )
 
 
-def replay_of_moves(moves: Sequence[int], size: str) -> Replay:
+def replay_of_moves(moves: Sequence[int], size: Size = USUAL_SIZE) -> Replay:
     """Make a replay of a game of which only the moves are known.
 
     Raises:
@@ -146,7 +141,7 @@ def replay_of_record(title: str, game: GameRecord) -> Replay:
 def describe_ply(replay: Replay, ply: int) -> str:
     """Describe the move of a ply, its player, and the search data.
 
-    >>> describe_ply(replay_of_moves([24, 14], "7x7"), 1)
+    >>> describe_ply(replay_of_moves([24, 14]), 1)
     'ply 1: Player 1 placed d3'
     """
     if ply == 0:
@@ -167,7 +162,7 @@ def describe_ply(replay: Replay, ply: int) -> str:
 
 
 def _name_of_ply(replay: Replay, ply: int) -> str:
-    return cell_name(replay.moves[ply - 1], replay.columns)
+    return cell_name(replay.moves[ply - 1], replay.size.columns)
 
 
 def describe_end(replay: Replay) -> str:
@@ -205,7 +200,7 @@ def as_json(replay: Replay) -> dict[str, Any]:
     """Return the game in the format of browser pages; scores that JSON cannot represent are "win", "loss" or null."""
     return {
         "title": replay.title,
-        "size": replay.size,
+        "size": str(replay.size),
         "moves": list(replay.moves),
         "agents": list(replay.agents),
         "opening": replay.opening,
@@ -244,7 +239,7 @@ def find_replay(source: Any, game_id: int | None, size: str, moves: str) -> Repl
     if isinstance(source, GameRecord):
         return replay_of_record("A game", source)
     if isinstance(source, Sequence) and not isinstance(source, str):
-        return replay_of_moves(source, size)
+        return replay_of_moves(source, parse_size(size))
     number = source.replace(",", "") if isinstance(source, str) and game_id is None else ""
     if number.isdecimal() and not Path(source).exists():
         source, game_id = None, int(number)
@@ -258,7 +253,7 @@ def find_replay(source: Any, game_id: int | None, size: str, moves: str) -> Repl
         raise ValueError(f"no game of {path} named: list them with {listing}")
     if not moves:
         raise ValueError("no game named: use isolation replay RUN GAME_ID, isolation replay FILE, or --moves d3,a2")
-    return replay_of_moves(position_of(size, moves).history, size)
+    return replay_of_moves(position_of(size, moves).history, parse_size(size))
 
 
 KEYS = "→ or Enter next, ← back, Home or f first, End or l last, q quit"
@@ -348,7 +343,7 @@ def _facts(replay: Replay) -> list[tuple[str, str]]:
         ("Player 2", replay.agents[1]),
         ("Result", describe_end(replay)),
         ("Plies", str(len(replay.moves))),
-        ("Moves", format_moves(replay.moves, replay.columns).replace(",", ", ")),
+        ("Moves", format_moves(replay.moves, replay.size.columns).replace(",", ", ")),
     ]
     return facts if not replay.opening else [*facts, ("Opening", f"{replay.opening} plies")]
 

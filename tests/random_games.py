@@ -6,7 +6,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.rules.geometry import format_size, parse_size
+from knights_isolation.isolation.rules.geometry import parse_size
 
 KNIGHT_JUMPS = {(down, right) for down in (-2, -1, 1, 2) for right in (-2, -1, 1, 2) if abs(down) != abs(right)}
 
@@ -37,7 +37,7 @@ def positions(draw: st.DrawFn, sizes: st.SearchStrategy[str] | None = None) -> B
 
 
 def random_game(random, rows, columns, plies):
-    board = Board.from_moves([], size=format_size(rows, columns), players=("first", "second"))
+    board = Board.from_moves([], size=(rows, columns), players=("first", "second"))
     for _ in range(plies):
         if not board.legal_cells():
             break

@@ -37,6 +37,7 @@ from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.statistics.proportions import rate_interval
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import to_svg
@@ -204,17 +205,17 @@ def test_nothing_to_judge_is_no_accuracy():
 
 @pytest.fixture(scope="module")
 def sparring():
-    return play_and_label(["null", "territory"], [1, 3], 40, size="5x5")
+    return play_and_label(["null", "territory"], [1, 3], 40, size=Size(5, 5))
 
 
 @pytest.mark.exhaustive
 def test_players_are_judged_in_the_middle_of_games_against_the_field(sparring):
-    first, last = judged_plies("5x5")
+    first, last = judged_plies(Size(5, 5))
     assert sparring["ply"].between(first, last).all()
     assert list(sparring["agent"].unique()) == [
         f"{name} at depth {depth}" for name in ("null", "territory") for depth in (1, 3)
     ]
-    assert judged_plies("7x7") == (14, 28)
+    assert judged_plies(Size(7, 7)) == (14, 28)
     assert len(FIELD) == 4
 
 
@@ -229,27 +230,27 @@ def test_enough_decisions_are_eligible_and_better_players_keep_more(sparring):
 
 @pytest.mark.exhaustive
 def test_several_processes_judge_alike(sparring):
-    pd.testing.assert_frame_equal(play_and_label(["null", "territory"], [1, 3], 40, size="5x5", jobs=2), sparring)
+    pd.testing.assert_frame_equal(play_and_label(["null", "territory"], [1, 3], 40, size=Size(5, 5), jobs=2), sparring)
 
 
 @pytest.mark.slow
 def test_openings_may_run_out(monkeypatch):
     monkeypatch.setattr("knights_isolation.experiments.exact.accuracy_games._MOST_OPENINGS", 13)
-    frame = play_and_label(["null"], [1], 10**6, size="5x5")
+    frame = play_and_label(["null"], [1], 10**6, size=Size(5, 5))
     assert frame["game_id"].nunique() <= 26
     assert is_eligible(frame).any()
 
 
 @pytest.mark.slow
 def test_a_player_named_twice_is_judged_once(sparring):
-    twice = play_and_label(["null", "territory", "null"], [1, 3, 1], 40, size="5x5")
+    twice = play_and_label(["null", "territory", "null"], [1, 3, 1], 40, size=Size(5, 5))
     pd.testing.assert_frame_equal(twice, sparring)
 
 
 @pytest.mark.slow
 def test_moves_of_the_opening_are_nobodys_decisions(monkeypatch):
     monkeypatch.setattr("knights_isolation.experiments.exact.accuracy_games._MOST_OPENINGS", 40)
-    frame = play_and_label(["null"], [1], 10**6, size="5x5")
+    frame = play_and_label(["null"], [1], 10**6, size=Size(5, 5))
     assert frame["ply"].min() >= 6
     (output,) = shortages(frame, 10**6)
     assert output.startswith(f"null at depth 1: found only {is_eligible(frame).sum():,} of 1,000,000")
@@ -288,7 +289,7 @@ def failing(tmp_path):
 def test_games_lost_by_failing_are_told_and_a_player_that_mostly_fails_is_left_out(failing):
     notes = []
     names = [f"{failing}:{name}" for name in ("late", "sometimes", "never")]
-    frame = play_and_label(names, [2], 40, size="5x5", note=notes.append)
+    frame = play_and_label(names, [2], 40, size=Size(5, 5), note=notes.append)
     assert list(frame["agent"].unique()) == [f"{failing}:sometimes at depth 2"]
     left_out, kept, never = (output.removeprefix(f"{failing}:") for output in notes)
     assert re.match(r"late at depth 2 was excluded: it lost \d+ of 16 games by error \(such as NotANumber: ", left_out)
@@ -312,12 +313,14 @@ def test_players_that_only_fail_end_in_a_line(failing):
         match=r"no agent can be evaluated: .*:never at depth 1 was excluded: it lost 16 of "
         "16",
     ):
-        play_and_label([f"{failing}:never"], [1], 10, size="5x5")
+        play_and_label([f"{failing}:never"], [1], 10, size=Size(5, 5))
 
 
 @pytest.mark.exhaustive
 def test_a_heuristic_that_never_returns_ends_in_a_line(tmp_path):
-    board = Board.from_moves(random_openings("5x5", OPENING_PLIES, accuracy_games._MOST_OPENINGS, seed=1)[0], "5x5")
+    board = Board.from_moves(
+        random_openings(Size(5, 5), OPENING_PLIES, accuracy_games._MOST_OPENINGS, seed=1)[0], "5x5"
+    )
     own, other = (divmod(cell, 5) for cell in (board.legal_cells()[0], board.locations[1]))
     path = tmp_path / "endless.py"
     path.write_text(ENDLESS.format(own=own, other=other, blank=board.blank.bit_count() - 1))
@@ -347,14 +350,14 @@ def test_a_heuristic_that_never_returns_ends_in_a_line(tmp_path):
 )
 def test_bad_input_is_refused_before_any_game(names, depths, positions, complaint):
     with pytest.raises(ValueError, match=complaint):
-        play_and_label(names, depths, positions, size="5x5")
+        play_and_label(names, depths, positions, size=Size(5, 5))
 
 
 def test_boards_without_such_openings_are_refused():
     with pytest.raises(ValueError, match="no opening of 6 plies"):
-        play_and_label(["null"], [1], 10, size="2x2")
+        play_and_label(["null"], [1], 10, size=Size(2, 2))
     with pytest.raises(ValueError, match="use a larger board"):
-        play_and_label(["null"], [1], 10, size="3x3")
+        play_and_label(["null"], [1], 10, size=Size(3, 3))
 
 
 # By the theoretical winner of the opening

@@ -20,6 +20,7 @@ from knights_isolation.experiments.record.checked_lines import (
     read_lines,
 )
 from knights_isolation.experiments.record.tries import LOG, SETTING, Try, add_tries, read_tries
+from knights_isolation.isolation.rules.geometry import Size
 
 FIRST = Try("screen", "Ä", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)
 SETTINGS = {"what": "tuning", "plan": [1, 2]}
@@ -44,7 +45,7 @@ def write_tuning(path: Path) -> Callable[[], object]:
 
 
 def write_discovery(path: Path) -> Callable[[], object]:
-    question = SearchTask("6x6")
+    question = SearchTask(Size(6, 6))
     read = partial(run_campaign, question, path, 0.0)
     read()
     found = {"program": [["count", 0, "", 0, -1, "", 1.0, 0.5]], "cost": 9.0, "train": 0.5, "validation": 0.5}

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from cli import main
 from knights_isolation import heuristics
 from knights_isolation.experiments.exact.board_solving import shipped_pairs
+from knights_isolation.isolation.rules.geometry import Size
 
 CLASSIC = Path(__file__).parent / "data" / "classic"
 
@@ -231,7 +232,7 @@ def test_a_board_is_solved_with_a_map_of_refutations_and_a_plot(tmp_path):
     words = ("perfect", "solve", "--all", "--board", "3x4", "--jobs", 1)
     result = run(*words, "--out", out, "--plot", plot, "--format", "json")
     tables = json.loads(result.stdout)
-    winners = shipped_pairs("3x4")
+    winners = shipped_pairs(Size(3, 4))
     counts = [[row[name] for name in "abcd"] for row in tables["refutations"]]
     assert counts == (winners == 2).sum(axis=1).reshape(3, 4).tolist()
     assert {"fact": "placement pairs", "value": 12 * 11} in tables["board"]

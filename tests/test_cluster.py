@@ -28,6 +28,7 @@ from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.agent_answers import collect_answers
 from knights_isolation.experiments.suite.build_suite import PositionSource, Recipe, build_suite
 from knights_isolation.isolation import Limit
+from knights_isolation.isolation.rules.geometry import Size
 
 DEADLY = """
 import os, signal
@@ -187,7 +188,7 @@ def test_a_player_that_kills_its_process_is_blamed_where_it_plays(two: Cluster, 
 def test_placements_are_solved_and_games_labelled_and_judged_alike(two: Cluster, local: Path, tmp_path: Path) -> None:
     kept = [tmp_path / "cluster.parquet", tmp_path / "local.parquet"]
     for path, where in zip(kept, ({"jobs": 0, "cluster": two.address}, {"jobs": 1}), strict=True):
-        solve_all("3x4", path, **where)
+        solve_all(Size(3, 4), path, **where)
     assert kept[0].read_bytes() == kept[1].read_bytes()
     run = shutil.copytree(local, tmp_path / "run")
     label_run(run, sample=30, jobs=0, cluster=two.address)
@@ -200,7 +201,7 @@ def test_placements_are_solved_and_games_labelled_and_judged_alike(two: Cluster,
 @pytest.mark.exhaustive
 def test_suites_are_built_and_agents_asked_alike(two: Cluster, tmp_path: Path) -> None:
     recipe = Recipe(
-        "4x5", 2, 10, openings=4, sources=(PositionSource("mine", ("random", "greedy")),), field=("greedy",)
+        Size(4, 5), 2, 10, openings=4, sources=(PositionSource("mine", ("random", "greedy")),), field=("greedy",)
     )
     built, asked = [], []
     for number, address in enumerate((None, two.address)):
@@ -219,7 +220,7 @@ def test_heuristics_of_a_file_are_judged_on_machines_that_have_it_not(
     (tmp_path / "mine.py").write_text("def score(game, player):\n    return 1.0 * len(game.get_legal_moves(player))\n")
     monkeypatch.chdir(tmp_path)
     result = [
-        play_and_label(["mine.py:score"], [1], 5, size="5x5", **where)
+        play_and_label(["mine.py:score"], [1], 5, size=Size(5, 5), **where)
         for where in ({"jobs": 0, "cluster": two.address}, {"jobs": 1})
     ]
     assert set(result[0]["agent"]) == {"mine.py:score at depth 1"}

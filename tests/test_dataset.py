@@ -14,6 +14,7 @@ from knights_isolation.experiments.exact.dataset import SPLITS, DatasetRecipe, w
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.exact.solver import SearchBudget, move_results
+from knights_isolation.isolation.rules.geometry import Size
 
 
 def read(folder: Path) -> dict[str, pa.Table]:
@@ -23,7 +24,7 @@ def read(folder: Path) -> dict[str, pa.Table]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dataset") / "made"
-    counts = write_dataset(DatasetRecipe(900, "5x5", features=("improved",)), folder, jobs=1)
+    counts = write_dataset(DatasetRecipe(900, Size(5, 5), features=("improved",)), folder, jobs=1)
     assert sum(counts.values()) == 900
     assert counts == {split: len(table) for split, table in read(folder).items()}
     return folder
@@ -55,12 +56,12 @@ def test_splits_share_no_opening_and_no_position_is_there_twice(folder: Path) ->
     cells = np.full((len(games), 25), -1, np.int16)
     for row, moves in zip(cells, games, strict=True):
         row[: len(moves)] = moves
-    assert len(set(orbit_ids(cells, "5x5").tolist())) == len(games)
+    assert len(set(orbit_ids(cells, Size(5, 5)).tolist())) == len(games)
 
 
 @pytest.mark.exhaustive
 def test_the_same_settings_give_the_same_positions(folder: Path, tmp_path: Path) -> None:
-    recipe = DatasetRecipe(900, "5x5", features=("improved",))
+    recipe = DatasetRecipe(900, Size(5, 5), features=("improved",))
     write_dataset(recipe, tmp_path / "again", jobs=2)
     assert all(read(folder)[split].equals(table) for split, table in read(tmp_path / "again").items())
     with pytest.raises(ValueError, match="is not empty"):
@@ -69,7 +70,7 @@ def test_the_same_settings_give_the_same_positions(folder: Path, tmp_path: Path)
 
 @pytest.mark.slow
 def test_an_interrupted_dataset_keeps_its_batches_and_ends_like_one_that_was_not(folder: Path, tmp_path: Path) -> None:
-    recipe = DatasetRecipe(900, "5x5", features=("improved",))
+    recipe = DatasetRecipe(900, Size(5, 5), features=("improved",))
 
     def stop(done: int, wanted: int) -> None:
         if done:
@@ -78,7 +79,7 @@ def test_an_interrupted_dataset_keeps_its_batches_and_ends_like_one_that_was_not
     with pytest.raises(KeyboardInterrupt):
         write_dataset(recipe, tmp_path / "made", jobs=1, show=stop)
     with pytest.raises(ValueError, match="was begun with other settings"):
-        write_dataset(DatasetRecipe(901, "5x5"), tmp_path / "made", jobs=1)
+        write_dataset(DatasetRecipe(901, Size(5, 5)), tmp_path / "made", jobs=1)
     shown: list[int] = []
     write_dataset(recipe, tmp_path / "made", jobs=1, show=lambda done, wanted: shown.append(done))
     assert shown[0] > 0

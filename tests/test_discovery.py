@@ -40,6 +40,7 @@ from knights_isolation.experiments.discovery.programs import (
 from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.isolation.compiling.compile_heuristic import sample_positions
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.reports.studies.discovery import Discovery, Verdict, strength_chart, write_discovery_page
 
 
@@ -75,7 +76,7 @@ def test_programs_survive_the_journal_and_cost_more_with_more_terms() -> None:
 
 
 def test_training_and_validation_share_no_orbit_and_nothing_with_the_split_screen() -> None:
-    train, stages, validation = parts_of("6x6")
+    train, stages, validation = parts_of(Size(6, 6))
     assert not set(train.orbit.tolist()) & set(validation.orbit.tolist())
     assert sorted(row for stage in stages for row in stage.orbit.tolist()) == sorted(train.orbit.tolist())
     assert {*train.split.tolist(), *validation.split.tolist()} == {"fit"}
@@ -97,7 +98,7 @@ def test_weights_are_fitted_to_which_move_keeps_the_win() -> None:
 @pytest.mark.exhaustive
 def test_a_new_term_is_fitted_beside_the_others_and_helps_only_where_moves_say_something() -> None:
     moves, links = Shape(), Shape("links", 4, over=4)
-    ranking, shuffled = ranking_of("6x6"), ranking_of("6x6", True)
+    ranking, shuffled = ranking_of(Size(6, 6)), ranking_of(Size(6, 6), True)
     rest = (Term(moves, 0.5, 0.25),)
     program, expected = ranking.fitted([links], rest)
     assert [term.shape for term in program] == [moves, links]
@@ -145,7 +146,7 @@ def best_of(campaign: Campaign) -> list[Program]:
 
 @pytest.mark.exhaustive
 def test_the_same_seed_finds_the_same_interrupted_or_not_and_by_any_number_of_processes(tmp_path: Path) -> None:
-    question = SearchTask("6x6", seed=3)
+    question = SearchTask(Size(6, 6), seed=3)
     whole = run_campaign(question, tmp_path / "whole.jsonl", 10, jobs=2, rounds=3)
     journal = tmp_path / "parts.jsonl"
     run_campaign(question, journal, 10, rounds=1)
@@ -165,7 +166,7 @@ def test_the_page_of_a_search_shows_what_it_has_found_before_there_is_a_verdict(
     campaign = Campaign(growth=[Growth(1, 30.0, 320, 0.8, 0.7), Growth(2, 60.0, 640, 0.85, 0.815)])
     for number, program in enumerate(programs(6)):
         campaign.archive.add(Found(program, 9.0 + 4 * number, 0.8 + number / 100, 0.7 + number / 100, 40))
-    page = write_discovery_page(Discovery(campaign), tmp_path, "6x6").read_text()
+    page = write_discovery_page(Discovery(campaign), tmp_path, Size(6, 6)).read_text()
     assert "The search goes on." in page
     assert "640 candidates in 1.0 processor minutes" in page
     assert "In validation 70.0 % of wins kept became 81.5 %" in page
@@ -199,8 +200,8 @@ def test_strength_is_measured_by_what_was_found_in_some_times() -> None:
 
 @pytest.mark.exhaustive
 def test_nothing_is_learned_from_labels_that_were_shuffled(tmp_path: Path) -> None:
-    shuffled = run_campaign(SearchTask("6x6", is_shuffled=True), tmp_path / "shuffled.jsonl", 10, rounds=3)
-    validation = parts_of("6x6", True).validation
+    shuffled = run_campaign(SearchTask(Size(6, 6), is_shuffled=True), tmp_path / "shuffled.jsonl", 10, rounds=3)
+    validation = parts_of(Size(6, 6), True).validation
     share = validation.keeps.mean()
     best = max(shuffled.archive.all, key=lambda found: found.train)
     error = (share * (1 - share) / len(validation)) ** 0.5

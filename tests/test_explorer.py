@@ -13,7 +13,7 @@ from knights_isolation.experiments.exchange.queries import explore, read_played
 from knights_isolation.experiments.plan.openings import orbit_ids, orbit_ids_by_ply
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.rules.geometry import parse_size, symmetries
+from knights_isolation.isolation.rules.geometry import Size, parse_size, symmetries
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def counted(run, board, drawn):
 
 
 def check(run, board, drawn=False):
-    explored_moves = explore(read_played(run, board.size), board)
+    explored_moves = explore(read_played(run, Size(board.height, board.width)), board)
     games, won = counted(run, board, drawn)
     assert explored_moves.games == games.total()
     cells = [cell for reply in explored_moves.replies for cell in reply.cells]
@@ -86,32 +86,32 @@ def test_a_position_that_was_set_up_is_the_one_that_was_played(run):
     played = Board.from_moves(random_record(3, size="3x4").moves[:5], "3x4")
     board = Board.from_fen(played.fen)
     assert board.history == ()
-    assert explore(read_played(run, "3x4"), board) == explore(read_played(run, "3x4"), played)
+    assert explore(read_played(run, Size(3, 4)), board) == explore(read_played(run, Size(3, 4)), played)
     assert check(run, board).games
 
 
 def test_nothing_is_known_of_other_boards_nor_of_positions_beyond_the_known_plies(run, monkeypatch):
-    assert explore(read_played(run, "7x7"), Board(1, 2)).games == 0
-    assert read_played(run, "7x7").ids.shape == (0, queries.PLIES + 1)
+    assert explore(read_played(run, Size(7, 7)), Board(1, 2)).games == 0
+    assert read_played(run, Size(7, 7)).ids.shape == (0, queries.PLIES + 1)
     board = Board.from_moves(random_record(3, size="3x4").moves[:5], "3x4")
     monkeypatch.setattr(queries, "PLIES", 4)
-    explored_moves = explore(read_played(run, "3x4"), board)
+    explored_moves = explore(read_played(run, Size(3, 4)), board)
     assert explored_moves.games == 0
     assert {cell for reply in explored_moves.replies for cell in reply.cells} == set(board.legal_cells())
 
 
 def test_a_finished_position_has_no_replies(run):
     board = Board.from_moves(random_record(3, size="3x4").moves, "3x4")
-    assert explore(read_played(run, "3x4"), board) == queries.Continuations(0, False, ())
+    assert explore(read_played(run, Size(3, 4)), board) == queries.Continuations(0, False, ())
 
 
 def test_ids_by_ply_are_those_of_the_positions_on_the_way():
     cells = np.array([[24, 14, 9, 1, 0, -1], [0, 48, 9, -1, -1, -1], [3, 2, -1, -1, -1, -1]], np.int16)
-    orbits = orbit_ids_by_ply(cells, "7x7")
+    orbits = orbit_ids_by_ply(cells, Size(7, 7))
     for row, moves in enumerate(cells):
         for ply in range(cells.shape[1] + 1):
             played = moves[:ply]
-            expected = 0 if -1 in played else orbit_ids(played.reshape(1, -1), "7x7")[0]
+            expected = 0 if -1 in played else orbit_ids(played.reshape(1, -1), Size(7, 7))[0]
             assert orbits[row, ply] == expected
 
 
@@ -119,10 +119,10 @@ def test_a_run_of_many_parts_is_read_whole(tmp_path, monkeypatch):
     path = gauntlet(8, random_wins({"Base": 0.5, "Mine": 0.7}), contenders=("Mine",)).write(tmp_path / "run")
     games = len(read_games(path))
     monkeypatch.setattr(queries, "_BATCH", 5)
-    size = "{}x{}".format(*read_games(path)[["rows", "columns"]].iloc[0])
+    size = Size(*map(int, read_games(path)[["rows", "columns"]].iloc[0]))
     assert explore(read_played(path, size), Board.from_moves([], size)).games == games
 
 
 def test_where_no_run_lies_is_said(tmp_path):
     with pytest.raises(ValueError, match="not a run directory"):
-        read_played(tmp_path, "7x7")
+        read_played(tmp_path, Size(7, 7))

@@ -23,6 +23,7 @@ from knights_isolation.experiments.statistics.frames import standings_frame
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.games.pgn import read_pgn, write_pgn
+from knights_isolation.isolation.rules.geometry import Size
 
 TAGS = st.dictionaries(
     st.sampled_from(["White", "Black", "Event"]), st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]))
@@ -43,12 +44,12 @@ def run(tmp_path_factory):
 def test_a_game_is_read_as_it_was_written(game, tags, winner):
     path = Path("/dev/shm" if Path("/dev/shm").is_dir() else "/tmp") / "isolation-test.pgn"
     comments = tuple(f"+{ply}.00/3" if ply > 1 else "" for ply in range(game.move_count))
-    text = write_pgn(tags, game.size, game.history, comments, winner)
+    text = write_pgn(tags, Size(game.height, game.width), game.history, comments, winner)
     path.write_text(text + "\n" + text, encoding="utf-8")
     first, second = read_pgn(path)
     path.unlink()
     assert first.cells == second.cells == game.history
-    assert (first.size, first.winner, first.comments) == (game.size, winner, comments)
+    assert (first.size, first.winner, first.comments) == ((game.height, game.width), winner, comments)
     assert {name: first.tags[name] for name in tags} == tags
 
 
@@ -118,10 +119,10 @@ def test_without_a_fen_a_game_begins_as_its_variant_does(tmp_path, tags, start):
 
 
 @pytest.mark.parametrize(
-    ("size", "plies", "variant"), [("7x7", 2, "joust7x7"), ("8x8", 3, "joust"), ("8x8", 1, "placing8x8")]
+    ("size", "plies", "variant"), [(Size(7, 7), 2, "joust7x7"), (Size(8, 8), 3, "joust"), (Size(8, 8), 1, "placing8x8")]
 )
 def test_a_game_is_written_as_of_the_variant_that_engines_are_told(size, plies, variant):
-    cells = Board.from_moves([0, 63 if size == "8x8" else 48, 10][:plies], size).history
+    cells = Board.from_moves([0, size.cells - 1, 10][:plies], size).history
     assert f'[Variant "{variant}"]' in write_pgn({}, size, cells, ("",) * plies, 1)
 
 
@@ -209,7 +210,9 @@ def test_games_whose_told_result_is_not_that_of_their_last_position_are_counted_
     first, second = ({"White": "a", "Black": "b"}, {"White": "b", "Black": "a"})
     games = [(first, outcome.winner), (second, 3 - outcome.winner)]
     output = ("",) * board.move_count
-    (tmp_path / "x.pgn").write_text("\n".join(write_pgn(who, "3x4", board.history, output, won) for who, won in games))
+    (tmp_path / "x.pgn").write_text(
+        "\n".join(write_pgn(who, Size(3, 4), board.history, output, won) for who, won in games)
+    )
     imported = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
     text = "games whose result contradicts their last position: 1; the result of the file counts"
     assert imported.notes[1:] == (text,)
@@ -252,12 +255,12 @@ def test_csv_and_json_have_every_column_of_every_game(run):
 def test_openings_come_from_pgn(run, tmp_path):
     path = tmp_path / "openings.pgn"
     path.write_text("".join(exported(run, "pgn")))
-    result = file_openings(path, "5x5")
+    result = file_openings(path, Size(5, 5))
     assert {result[index] for index in range(len(result))} == {tuple(cells) for cells in read_games(run)["opening"]}
     with pytest.raises(ValueError, match=r"openings\.pgn:1: the game is on 5x5, not on 7x7"):
-        file_openings(path, "7x7")
+        file_openings(path, Size(7, 7))
     path.write_text("1. d4 a5 2. d4c6 *\n1. d4 a5 *")
-    openings = file_openings(path, "7x7")
+    openings = file_openings(path, Size(7, 7))
     assert [openings[index] for index in range(2)] == [(24, 14, 9), (24, 14)]
     assert Board.from_moves(openings[0]).fen
 

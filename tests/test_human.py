@@ -20,12 +20,14 @@ from knights_isolation.isolation.players.agents import (
     SearchAgent,
     StatelessAgent,
 )
-from knights_isolation.isolation.rules.geometry import cell_name
+from knights_isolation.isolation.rules.geometry import Size, cell_name
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.sample_players import open_move_score
 from knights_isolation.isolation.search import SearchResult
 from knights_isolation.reports.replay import describe_end, replay_of_record
+
+SIZE = Size(3, 4)
 
 
 @dataclass
@@ -42,7 +44,7 @@ class Session:
             raise EOFError
         return self.lines.pop(0)
 
-    def play(self, opponent, size="3x4", moves=(), side=1):
+    def play(self, opponent, size=SIZE, moves=(), side=1):
         seat = Seat(opponent, Lowest("Adviser"), side, self.ask, self.shown.append, self.saved.__setitem__, True)
         return play_human(seat, size, moves)
 
@@ -182,7 +184,7 @@ def test_ctrl_c_ends_the_game_politely():
 
 def test_undo_takes_back_ones_own_move_and_the_reply():
     session = Session(["undo", "d2", "b1", "undo", "undo", "c2", "resign"])
-    game = session.play(Lowest(), size="7x7")
+    game = session.play(Lowest(), size=Size(7, 7))
     assert "Not possible: you have not moved yet." in session.text
     assert [cell_name(cell, 7) for cell in game.moves] == ["c2", "a0"]
     assert len(game.score) == 2
@@ -205,10 +207,10 @@ def test_hint_help_and_moves_change_nothing():
 def test_the_game_so_far_is_saved_and_taken_up_again(tmp_path):
     session = Session(["d2", f"save {tmp_path / 'my game.json'}", "quit"])
     session.saved = type("Disk", (), {"__setitem__": lambda self, path, game: save_game(path, game)})()
-    session.play(Lowest(), size="7x7")
+    session.play(Lowest(), size=Size(7, 7))
     saved = load_game(tmp_path / "my game.json")
     assert (saved.winner, [cell_name(cell, 7) for cell in saved.moves]) == (0, ["d2", "a0"])
-    again = Session(["resign"]).play(Lowest(), "7x7", saved.moves)
+    again = Session(["resign"]).play(Lowest(), Size(7, 7), saved.moves)
     assert again.moves == again.opening == saved.moves
 
 
@@ -246,5 +248,5 @@ def test_search_players_place_their_knights_quickly_and_others_as_ever():
 
 def test_a_search_player_of_any_depth_answers_on_the_empty_board():
     session = Session([])
-    session.play(SearchAgent("deep", "alphabeta", open_move_score, "open", Limit(depth=30)), size="7x7", side=2)
+    session.play(SearchAgent("deep", "alphabeta", open_move_score, "open", Limit(depth=30)), size=Size(7, 7), side=2)
     assert re.search(r"deep places [a-g][0-6] \(score", session.text)

@@ -13,6 +13,7 @@ from knights_isolation.experiments.record.run_directory import is_played_now
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.compiling import code_cache
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.usercode.inputs import state_of
 from knights_isolation.reports.board.board_processes import Processes, answer
 from knights_isolation.reports.board.resources import Resources
@@ -326,10 +327,13 @@ def test_puzzles_are_won_by_the_moves_that_the_solver_keeps_and_keep_their_solut
 
 
 def test_the_opening_of_a_board_is_told_by_its_solved_table():
-    openings = summarise(shipped_pairs("7x7"), "7x7")
+    openings = summarise(shipped_pairs(Size(7, 7)), Size(7, 7))
     assert len(openings.refutations[24]) == 16
     assert title_of(openings) == "Every first placement loses; d3 leaves navy the fewest refutations, 16 of 48"
     assert (openings.rule_holds, openings.openings) == (2344, 2352)
-    assert title_of(summarise(shipped_pairs("4x7"), "4x7")) == "Every first placement loses, each to 14 of 27 replies"
+    assert (
+        title_of(summarise(shipped_pairs(Size(4, 7)), Size(4, 7)))
+        == "Every first placement loses, each to 14 of 27 replies"
+    )
     with pytest.raises(ValueError, match="no solved table for 9x11"):
-        shipped_pairs("9x11")
+        shipped_pairs(Size(9, 11))

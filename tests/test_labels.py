@@ -20,6 +20,7 @@ from knights_isolation.experiments.exchange.game_files import append_game
 from knights_isolation.experiments.plan.run_keeping import locked
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.isolation import Board, Limit, solve
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.reports.board.request_models import GamesQuestion
 from knights_isolation.reports.board.resources import Resources, games
 from knights_isolation.reports.replay import replay_of_run
@@ -184,8 +185,8 @@ def test_a_small_limit_leaves_early_positions_unknown_and_late_ones_right():
     rng = random.Random(4)
     for _ in range(10):
         board = random_game(rng, 6, 6, 36)
-        whole = label_moves(board.history, 2, "6x6", PLENTY)
-        part = label_moves(board.history, 2, "6x6", Limit(nodes=200))
+        whole = label_moves(board.history, 2, Size(6, 6), PLENTY)
+        part = label_moves(board.history, 2, Size(6, 6), Limit(nodes=200))
         assert part[-1] == whole[-1]
         assert any(ply[0] < 0 for ply in part[2:])
         for known, partly in zip(whole[2:], part[2:], strict=True):
@@ -194,7 +195,7 @@ def test_a_small_limit_leaves_early_positions_unknown_and_late_ones_right():
 
 
 def test_placements_are_labelled_too_where_agents_made_them():
-    first, second = label_moves((12, 1), 0, "5x5", PLENTY)
+    first, second = label_moves((12, 1), 0, Size(5, 5), PLENTY)
     assert first == (0, 0, 25, -1)
     assert second == (1, len(solve(Board.from_moves([12], "5x5")).moves), 24, 0)
 

@@ -29,6 +29,7 @@ from knights_isolation.experiments.plan.run_keeping import reopen
 from knights_isolation.experiments.record.log import games_folder, read_games, remove_games
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation.compiling import code_cache
+from knights_isolation.isolation.rules.geometry import Size
 
 BEST = HONEST.format(prefers="len(game.forecast_move(move).get_legal_moves(self))")
 NEVER = "class CustomPlayer:\n    def get_move(self, game, time_left):\n        return (-1, -1)\n"
@@ -315,24 +316,24 @@ def class_of(*editions: str) -> LeagueEntries:
 def test_the_board_is_the_one_that_most_wrote_for_unless_asked_for_another() -> None:
     one_of_three, two_of_three = class_of("first", "second", "third"), class_of("third", "second", "third")
     board = choose_board(one_of_three)
-    assert board.size == "7x7"
+    assert board.size == (7, 7)
     assert board.sentence.startswith(
         "Board: 7x7, the usual one; 1 of 3 players is of the third edition, which was made"
     )
-    assert choose_board(class_of("first", "third")).size == "7x7"
+    assert choose_board(class_of("first", "third")).size == (7, 7)
     board = choose_board(two_of_three)
-    assert board.size == "9x11"
+    assert board.size == (9, 11)
     assert board.sentence.startswith(
         "Board: 9x11, since 2 of 3 players are of the third edition, which was made for it"
     )
-    assert choose_board(two_of_three, "5x6").size == "5x6"
+    assert choose_board(two_of_three, "5x6").size == (5, 6)
     assert choose_board(two_of_three, "5x6").sentence.startswith("Board: 5x6, as asked for; 2 of 3 players are")
 
 
 def test_players_that_do_not_know_the_board_are_listed_and_not_played() -> None:
     book = class_of("first", "third", "second")
-    assert fit_for(book, "9x11") == book
-    large = fit_for(book, "10x11")
+    assert fit_for(book, Size(9, 11)) == book
+    large = fit_for(book, Size(10, 11))
     assert [entry.player.name for entry in large.entries] == ["p0", "p2"]
     (refused,) = large.refused
     assert (refused.name, refused.why) == ("p1", "players of the third edition support boards of up to 9x11, not 10x11")

@@ -27,6 +27,7 @@ from knights_isolation.experiments.learn.tuning_games import (
 )
 from knights_isolation.experiments.roster import make_agent, parse_spec
 from knights_isolation.experiments.statistics.proportions import Interval as Estimate
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.parameters import ParameterError
 
 FILE = """
@@ -57,7 +58,7 @@ def question(spec: str, plan: SpsaPlan, opponent: str = "", wanted: Sequence[str
         subject_of(spec, None),
         subject_of(opponent, None) if opponent else None,
         tuple(wanted),
-        "5x5",
+        Size(5, 5),
         4,
         400,
         plan,
@@ -202,7 +203,7 @@ def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) ->
 
 def test_finals_promise_no_more_than_is_there(spec: str) -> None:
     """Eight vectors as good as the start: the best of them looks better by luck, and that is not promised."""
-    pool = pool_of("5x5", 4, 400, 1)
+    pool = pool_of(Size(5, 5), 4, 400, 1)
     result = [finals(spec, pool, np.linspace(0.899, 0.901, 8).tolist(), seed) for seed in range(30)]
     promised = np.array([test.promised.estimate for test in result])
     assert abs(promised.mean() - 0.5) < 3 * promised.std() / np.sqrt(len(promised))

@@ -50,6 +50,7 @@ from knights_isolation.experiments.statistics.proportions import Interval as Est
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Limit
 from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.reports.charts.chart import Grid, Plot
 from knights_isolation.reports.charts.line_plots import response_chart
 from knights_isolation.reports.studies.tuning import judged_sentence, path_table, sweep_section
@@ -78,7 +79,7 @@ play_here: Play = partial(play_tournament, pools=here)
 def question(spec: str, plan: SpsaPlan | None = None, opponent: str = "", **options: Any) -> TuningTask:
     limit = Limit(nodes=40)
     other = subject_of(opponent, limit) if opponent else None
-    given = {"wanted": (), "size": "5x5", "plies": 4, "openings": 300, **options}
+    given = {"wanted": (), "size": Size(5, 5), "plies": 4, "openings": 300, **options}
     return TuningTask(subject_of(spec, limit), other, plan=plan or SpsaPlan(8, 4, 10, 1), **given)
 
 
@@ -207,22 +208,22 @@ def test_the_terms_of_a_quadratic() -> None:
 
 @pytest.mark.exhaustive
 def test_openings_to_learn_from_and_to_judge_by_share_no_orbit(spec: str) -> None:
-    learning = pool_of("5x5", 4, 300, 1).openings.cells
+    learning = pool_of(Size(5, 5), 4, 300, 1).openings.cells
     run = judge(question(spec, openings=300), {"own": 1.0}, 300, play=play_here).run
     orbits = set(read_games(run, ["orbit"])["orbit"])
     assert len(orbits) > 200
-    assert not orbits & set(orbit_ids(learning, "5x5").tolist())
+    assert not orbits & set(orbit_ids(learning, Size(5, 5)).tolist())
     assert len(learning) == 300
 
 
 def test_a_batch_is_games_from_both_sides(spec: str) -> None:
-    pool = pool_of("5x5", 4, 20, 1)
+    pool = pool_of(Size(5, 5), 4, 20, 1)
     own, other = (str(subject_of(f"{spec}@nodes=40,option.own={value}", None)) for value in (1, -1))
-    pairs = play_batch(pool.batch(3, own, other, 15, 10), "5x5")
+    pairs = play_batch(pool.batch(3, own, other, 15, 10), Size(5, 5))
     agents = parse_agent(own), parse_agent(other)
     openings = [pool.openings[number % 20] for number in range(15, 25)]
-    wins = (play_games(*agents, openings, range(10), "5x5").winner == 1).astype(int)
-    wins += play_games(*agents[::-1], openings, range(10), "5x5").winner == 2
+    wins = (play_games(*agents, openings, range(10), Size(5, 5)).winner == 1).astype(int)
+    wins += play_games(*agents[::-1], openings, range(10), Size(5, 5)).winner == 2
     assert pairs.each.tolist() == wins.tolist()
     assert pairs.key == 3
     assert set(wins.tolist()) == {0, 1, 2}
@@ -232,9 +233,11 @@ def test_games_lost_by_errors_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "bad.py"
     file.write_text("def score(game, player, *, weight=1.0):\n    return 1 / (weight - 1.0)\n")
     agent = f"A=ID:{file}:score@nodes=20"
-    pool = pool_of("5x5", 4, 5, 1)
+    pool = pool_of(Size(5, 5), 4, 5, 1)
     assert (
-        play_batch(Batch(0, agent, "random", pool.batch(0, "", "", 0, 5).openings, tuple(range(5))), "5x5").forfeits
+        play_batch(
+            Batch(0, agent, "random", pool.batch(0, "", "", 0, 5).openings, tuple(range(5))), Size(5, 5)
+        ).forfeits
         == 10
     )
 

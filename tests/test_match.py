@@ -17,6 +17,7 @@ from knights_isolation.isolation.native.layout import ANSWER, CELLS, HIGH, LOW, 
 from knights_isolation.isolation.native.workspaces import MoveCache
 from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent, SearchAgent
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.rules.parameters import bind_parameters
 from knights_isolation.isolation.search import SearchOptions
@@ -49,7 +50,7 @@ def columns(games):
     }
 
 
-@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("size", [USUAL_SIZE, pytest.param(Size(9, 11), marks=pytest.mark.exhaustive)])
 @settings(max_examples=12)
 @given(
     agent_1=st.sampled_from(AGENTS),
@@ -346,14 +347,14 @@ def test_the_marker_tells_which_game_and_which_mover_were_played_last():
 SIDES = np.array([[3, 0], [4, 3], [0, 4], [3, 4], [7, 3], [3, 3], [4, 3], [2, 6]])
 
 
-def played(memory=None, agents=AGENTS, sides=SIDES, size="7x7", **options):
+def played(memory=None, agents=AGENTS, sides=SIDES, size=USUAL_SIZE, **options):
     """Games of several agents, each from an opening of its own but for the last but one, which is the second again."""
     openings = random_openings(len(sides), 2, size, seed=3)
     openings[-2] = openings[1]
     return play_many(agents, sides, openings, range(len(sides)), size, memory=memory, **options)
 
 
-@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("size", [USUAL_SIZE, pytest.param(Size(9, 11), marks=pytest.mark.exhaustive)])
 def test_many_agents_play_in_one_batch_as_each_two_by_themselves(size):
     openings = random_openings(len(SIDES), 2, size, seed=3)
     openings[-2] = openings[1]
@@ -381,7 +382,7 @@ def test_games_come_back_in_their_order_where_some_are_interpreted():
         }
 
 
-@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [USUAL_SIZE, pytest.param(Size(9, 11), marks=pytest.mark.slow)])
 def test_searches_remembered_change_no_game(size):
     memory, without = MoveCache(), columns(played(size=size))
     assert columns(played(memory, size=size)) == without
@@ -405,7 +406,13 @@ def test_what_is_remembered_is_not_searched_again():
 
 
 @pytest.mark.parametrize(
-    ("part", "size"), [(WHO, "7x7"), (LOW, "7x7"), (CELLS, "7x7"), pytest.param(HIGH, "9x11", marks=pytest.mark.slow)]
+    ("part", "size"),
+    [
+        (WHO, USUAL_SIZE),
+        (LOW, USUAL_SIZE),
+        (CELLS, USUAL_SIZE),
+        pytest.param(HIGH, Size(9, 11), marks=pytest.mark.slow),
+    ],
 )
 def test_only_the_very_question_is_answered_from_memory(part, size):
     memory = MoveCache()

@@ -20,6 +20,7 @@ from knights_isolation.experiments.record.checked_parquet import (
     save_table,
     write_parquet,
 )
+from knights_isolation.isolation.rules.geometry import Size
 
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string())])
 TABLE = pa.table({"number": [1, 2, 3], "text": ["a", "b", "c"]}, SCHEMA)
@@ -41,8 +42,8 @@ def label_file(folder: Path) -> tuple[Path, Callable[[], Any]]:
 
 
 def solved_table(folder: Path) -> tuple[Path, Callable[[], Any]]:
-    board_solving.solve_all("2x3", folder / "solved.parquet")
-    return folder / "solved.parquet", lambda: board_solving.read_pairs(folder / "solved.parquet", "2x3")
+    board_solving.solve_all(Size(2, 3), folder / "solved.parquet")
+    return folder / "solved.parquet", lambda: board_solving.read_pairs(folder / "solved.parquet", Size(2, 3))
 
 
 @pytest.mark.parametrize("make", [log_part, label_file, solved_table])

@@ -25,6 +25,7 @@ from knights_isolation.isolation.players.agents import (
 )
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
 from knights_isolation.isolation.players.perfect_agent import PerfectAgent
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS, Outcome, Reason
 from knights_isolation.isolation.search import SearchResult
 
@@ -214,7 +215,7 @@ def test_a_person_s_opponent_is_closed_when_the_game_is_over_or_left(lines):
 
     opponent, adviser = Counting("opponent"), Counting("adviser")
     seat = Seat(opponent, adviser, 1, ask, lambda text: None, lambda path, game: None)
-    play_human(seat, "7x7", [24, 14])
+    play_human(seat, Size(7, 7), [24, 14])
     assert (opponent.times("open"), opponent.times("close")) == (1, 1)
     assert adviser.times("open") == adviser.times("close")
 

@@ -14,6 +14,7 @@ from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.first_placements import count_groups, merge_counts
 from knights_isolation.experiments.statistics.move_statistics import Scores
 from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.reports.charts.chart import Axis, Card, Picture, round_ticks
 from knights_isolation.reports.charts.interval_charts import forest
 from knights_isolation.reports.charts.line_plots import limits_chart
@@ -60,7 +61,7 @@ def test_every_plot_is_drawn_for_one_and_for_twenty_contenders_of_long_names(cro
 def test_a_card_shows_the_finding_the_forest_and_games(crowd):
     findings, _ = crowd
     rows = forest(findings, judge(findings))
-    games = tuple(Picture("7x7", (24, 14, 9, 1), f"game {number}") for number in range(3))
+    games = tuple(Picture(Size(7, 7), (24, 14, 9, 1), f"game {number}") for number in range(3))
     written = texts_of(to_svg(draw_card(Card("One of two beats Base", rows, games))))
     assert all(text in written for text in ("One of two beats Base", rows.rows[0].name, "game 0", "game 2"))
 

@@ -102,8 +102,8 @@ def test_what_is_no_cell_is_refused_with_what_would_be_right(text, complaint):
 
 @given(games(sizes=small_sizes))
 def test_moves_are_read_back_from_their_names_and_from_their_numbers(board):
-    assert parse_moves(format_moves(board.history, board.width), board.size) == list(board.history)
-    assert parse_moves(" ".join(map(str, board.history)), board.size) == list(board.history)
+    assert parse_moves(format_moves(board.history, board.width), (board.height, board.width)) == list(board.history)
+    assert parse_moves(" ".join(map(str, board.history)), (board.height, board.width)) == list(board.history)
 
 
 @pytest.mark.parametrize("text", ["24,x", "49", "d3,h9", "d3;a2", "-1", "²"])

@@ -12,6 +12,7 @@ from knights_isolation.experiments.exchange.game_files import append_game, load_
 from knights_isolation.experiments.exchange.queries import KINDS, find_games, read_game
 from knights_isolation.experiments.record.log import PER_PLY, read_games
 from knights_isolation.isolation import Board
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.reports.pages.templates import STYLE
 from knights_isolation.reports.replay import (
     as_json,
@@ -170,8 +171,8 @@ def test_mistakes_are_told_where_they_are_known(run):
 @pytest.mark.parametrize(
     ("game", "end"),
     [
-        (replay_of_moves([24, 14], "7x7"), "Player 1 to move."),
-        (replay_of_moves([0, 5], "2x3"), "Player 2 has won: Player 1 has no move."),
+        (replay_of_moves([24, 14], Size(7, 7)), "Player 1 to move."),
+        (replay_of_moves([0, 5], Size(2, 3)), "Player 2 has won: Player 1 has no move."),
         (
             replay_of_record("x", replace(random_record(1), winner=1, reason="timeout", detail="late at ply 6")),
             "ID_Improved has won: Random exceeded its time (late at ply 6).",
@@ -277,7 +278,7 @@ def test_the_page_escapes_what_players_are_called():
 
 
 def test_a_game_of_which_only_the_moves_are_known_has_a_page_too():
-    game = game_of(replay_page(replay_of_moves([24, 14, 9], "7x7")))
+    game = game_of(replay_page(replay_of_moves([24, 14, 9], Size(7, 7))))
     assert (game["score"], game["winner"], game["end"]) == ([], None, "Player 2 to move.")
     assert len(game["lines"]) == 4
 

@@ -25,7 +25,7 @@ from knights_isolation.experiments.statistics.first_placements import (
 )
 from knights_isolation.experiments.statistics.ratings import rate
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.isolation.rules.geometry import format_moves
+from knights_isolation.isolation.rules.geometry import Size, format_moves
 from knights_isolation.reports.charts.chart import Panel, Series, fit_axis, round_ticks
 from knights_isolation.reports.charts.grids import leads, placement_maps
 from knights_isolation.reports.charts.interval_charts import forest, ladder, nearest_to_decision, running
@@ -273,14 +273,14 @@ def test_first_placements_count_openings_and_fold_the_board(tmp_path):
     assert (first.cell, first.cells, first.games, first.openings) == (0, (0, 6, 42, 48), 24, 12)
     assert (second.cell, second.placed_first, second.rate.estimate) == (24, False, 0.5)
     assert first.rate.low < first.rate.estimate < first.rate.high
-    rows = placement_maps(placements(findings), (7, 7), {}).boards[0].rows
+    rows = placement_maps(placements(findings), Size(7, 7), {}).boards[0].rows
     assert {rows[row][1][column].text for row in (0, 6) for column in (0, 6)} == {"50"}
     assert rows[3][1][3].text == ""
 
 
 def test_too_few_openings_leave_a_placement_blank(tmp_path):
     run = gauntlet(4)
-    board = placement_maps(placements(findings_of(tmp_path, run)), (7, 7), {}).boards[0]
+    board = placement_maps(placements(findings_of(tmp_path, run)), Size(7, 7), {}).boards[0]
     assert not any(cell.text for _, cells in board.rows for cell in cells)
 
 

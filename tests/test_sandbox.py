@@ -26,6 +26,7 @@ from knights_isolation.isolation.players.classic_agent import Given
 from knights_isolation.isolation.processes.child import Setup
 from knights_isolation.isolation.processes.child_process import Child
 from knights_isolation.isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.search import SearchResult
@@ -93,7 +94,7 @@ def games_of(agents: list[Agent], hard_cap: float | None) -> tuple[list[tuple[in
     """The pairings of a round-robin, and a game of each; those of the last agent stand before all others."""
     pairings = sorted(((i, j) for i in range(len(agents)) for j in range(i)), reverse=True)
     seeds = [100 * i + j for i, j in pairings]
-    return pairings, play_many(agents, np.array(pairings), [(7, 17)] * len(pairings), seeds, "5x5", hard_cap)
+    return pairings, play_many(agents, np.array(pairings), [(7, 17)] * len(pairings), seeds, Size(5, 5), hard_cap)
 
 
 def essence(games: GameBatch, row: int) -> tuple[object, ...]:

@@ -35,13 +35,14 @@ from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, batches, choose_moves
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.reports.analysis.file_answers import describe_trial
 from knights_isolation.reports.studies.screening import mistake_texts, mistakes_section
 
 RECIPE = Recipe(
-    "5x5", 4, 14, openings=12,
+    Size(5, 5), 4, 14, openings=12,
     sources=(PositionSource("mine", ("random", "greedy", "ID:improved@nodes=50"), (0.0, 0.3)),),
     field=("greedy", "AB:open@depth=1", "ID:improved@nodes=20"),
 )  # fmt: skip
@@ -225,10 +226,10 @@ def test_mistakes_throw_wins_away_that_the_field_keeps(suite):
 def test_a_mistake_is_named_by_its_ply_and_can_be_shown(suite):
     null, base = asked("ID:null@nodes=10", suite), asked("ID:improved@nodes=100", suite)
     mistakes = worst_mistakes(suite, null, base)
-    assert [row["ply"] for row in mistakes_section("Null", mistakes, "5x5").rows] == [
+    assert [row["ply"] for row in mistakes_section("Null", mistakes, Size(5, 5)).rows] == [
         len(mistake.moves) + 1 for mistake in mistakes
     ]
-    lines = mistake_texts(mistakes, "5x5").splitlines()
+    lines = mistake_texts(mistakes, Size(5, 5)).splitlines()
     words = [shlex.split(line)[1:] for line in lines if line.startswith("isolation ")]
     assert max(map(len, lines)) <= 80
     for item, asking in zip(mistakes, words, strict=True):

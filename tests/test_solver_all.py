@@ -13,7 +13,7 @@ from benchmarks.make_solved_tables import add_table, main, write_tables
 from knights_isolation.experiments.exact import board_solving
 from knights_isolation.experiments.exact.board_solving import read_pairs, shipped_pairs, solve_all, summarise
 from knights_isolation.isolation.exact.solved_tables import FILE, covered_sizes, is_covered
-from knights_isolation.isolation.rules.geometry import format_size, parse_size, symmetries
+from knights_isolation.isolation.rules.geometry import Size, parse_size, symmetries
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.reports.charts.grids import refutation_maps
 from knights_isolation.reports.plots.draw_chart import draw_chart
@@ -32,57 +32,57 @@ def stop_after(pairs):
 
 def test_every_pair_is_solved_and_written_with_what_it_took(tmp_path):
     path = tmp_path / "solved.parquet"
-    winners = solve_all("4x5", path)
-    assert (winners == shipped_pairs("4x5")).all()
+    winners = solve_all(Size(4, 5), path)
+    assert (winners == shipped_pairs(Size(4, 5))).all()
     table = pq.read_table(path)
     assert table.schema.names == ["opening", "winner", "nodes"]
     assert len(table) == 380
     assert 0 <= min(table["nodes"].to_pylist()) < max(table["nodes"].to_pylist())
     assert all(winners[tuple(row["opening"])] == row["winner"] for row in table.to_pylist())
-    assert (read_pairs(path, "4x5") == winners).all()
+    assert (read_pairs(path, Size(4, 5)) == winners).all()
 
 
 def test_an_interrupted_run_is_taken_up_where_it_stopped(tmp_path):
     path, whole = tmp_path / "solved.parquet", tmp_path / "whole.parquet"
-    solve_all("4x5", whole)
+    solve_all(Size(4, 5), whole)
     with pytest.raises(KeyboardInterrupt):
-        solve_all("4x5", path, show=stop_after(100))
+        solve_all(Size(4, 5), path, show=stop_after(100))
     kept = len(pq.read_table(path))
     assert 100 <= kept < 380
     reported = []
-    solve_all("4x5", path, show=lambda solved, every: reported.append((solved, every)))
+    solve_all(Size(4, 5), path, show=lambda solved, every: reported.append((solved, every)))
     assert reported[0] == (kept, 380)
     assert reported[-1] == (380, 380)
     assert pq.read_table(path).equals(pq.read_table(whole))
 
 
-@pytest.mark.parametrize("size", ["3x3", "4x4"])
+@pytest.mark.parametrize("size", [Size(3, 3), Size(4, 4)])
 def test_a_pair_that_is_hard_to_solve_is_looked_into_move_by_move(tmp_path, monkeypatch, size):
     monkeypatch.setattr(board_solving, "_FIRST_ROUND", 1)
     assert (solve_all(size, tmp_path / "hard.parquet") == shipped_pairs(size)).all()
 
 
 def test_several_processes_find_the_same(tmp_path):
-    solve_all("4x5", tmp_path / "serial.parquet")
-    solve_all("4x5", tmp_path / "parallel.parquet", jobs=2)
+    solve_all(Size(4, 5), tmp_path / "serial.parquet")
+    solve_all(Size(4, 5), tmp_path / "parallel.parquet", jobs=2)
     assert pq.read_table(tmp_path / "parallel.parquet").equals(pq.read_table(tmp_path / "serial.parquet"))
 
 
 def test_what_a_limit_left_unknown_is_tried_again(tmp_path):
     path = tmp_path / "solved.parquet"
-    limited = solve_all("5x5", path, limit=Limit(nodes=300))
-    summary = summarise(limited, "5x5")
+    limited = solve_all(Size(5, 5), path, limit=Limit(nodes=300))
+    summary = summarise(limited, Size(5, 5))
     assert 0 < summary.unknown < summary.openings
-    whole = shipped_pairs("5x5")
+    whole = shipped_pairs(Size(5, 5))
     assert (limited == whole)[limited > 0].all()
-    assert (solve_all("5x5", path) == whole).all()
+    assert (solve_all(Size(5, 5), path) == whole).all()
 
 
-@pytest.mark.parametrize("size", ["1x7", "2x5", "3x5", "4x4", "5x3", "6x7", "7x7"])
+@pytest.mark.parametrize("size", [Size(1, 7), Size(2, 5), Size(3, 5), Size(4, 4), Size(5, 3), Size(6, 7), Size(7, 7)])
 def test_the_summary_says_who_wins_and_how_far_the_colour_rule_holds(size):
     winners = shipped_pairs(size)
     summary = summarise(winners, size)
-    cells, columns = len(winners), parse_size(size)[1]
+    cells, columns = len(winners), size.columns
     pairs = [(first, second) for first in range(cells) for second in range(cells) if first != second]
     same = {
         (first, second): (sum(divmod(first, columns)) - sum(divmod(second, columns))) % 2 == 0
@@ -100,13 +100,15 @@ def test_the_summary_says_who_wins_and_how_far_the_colour_rule_holds(size):
 
 
 def test_on_7x7_the_colour_rule_has_eight_exceptions_all_with_player_1_in_the_middle():
-    summary = summarise(shipped_pairs("7x7"), "7x7")
+    summary = summarise(shipped_pairs(Size(7, 7)), Size(7, 7))
     assert (summary.winner, summary.first_wins, len(summary.exceptions)) == (2, 1160, 8)
     assert {first for first, _ in summary.exceptions} == {24}
     assert {second for _, second in summary.exceptions} == {9, 11, 15, 19, 29, 33, 37, 39}
 
 
-@pytest.mark.parametrize(("size", "exceptions", "unexplained"), [("7x7", 8, 0), ("8x8", 64, 0), ("4x6", 32, 8)])
+@pytest.mark.parametrize(
+    ("size", "exceptions", "unexplained"), [(Size(7, 7), 8, 0), (Size(8, 8), 64, 0), (Size(4, 6), 32, 8)]
+)
 def test_exceptions_are_explained_where_one_side_can_mirror_the_other(size, exceptions, unexplained):
     summary = summarise(shipped_pairs(size), size)
     assert (len(summary.exceptions), len(summary.unexplained)) == (exceptions, unexplained)
@@ -116,16 +118,16 @@ def test_exceptions_are_explained_where_one_side_can_mirror_the_other(size, exce
 
 
 def test_the_map_of_a_board_has_every_column_though_all_cells_are_alike():
-    text = render_sections(board_sections(summarise(shipped_pairs("4x7"), "4x7"), "solved.parquet"), "table")
+    text = render_sections(board_sections(summarise(shipped_pairs(Size(4, 7)), Size(4, 7)), "solved.parquet"), "table")
     assert [line.split() for line in text.splitlines()[-5:-1]] == [[str(row), *7 * ["14"]] for row in range(4)]
 
 
 def test_a_partly_solved_board_has_no_known_winner_unless_every_first_cell_is_refuted():
-    winners = shipped_pairs("4x4").copy()
+    winners = shipped_pairs(Size(4, 4)).copy()
     winners[5] = np.where(winners[5] == 2, 0, winners[5])
-    assert summarise(winners, "4x4").winner is None
+    assert summarise(winners, Size(4, 4)).winner is None
     winners[5, np.arange(16) != 5] = 1
-    assert summarise(winners, "4x4").winner == 1
+    assert summarise(winners, Size(4, 4)).winner == 1
 
 
 @pytest.mark.exhaustive
@@ -138,10 +140,10 @@ def test_the_shipped_tables_can_be_made_anew(tmp_path):
 
 def test_a_board_that_was_solved_elsewhere_is_taken_into_the_tables_and_stays_there(tmp_path):
     tables, solved = tmp_path / "solved.json", tmp_path / "3x4.parquet"
-    solve_all("3x4", solved)
+    solve_all(Size(3, 4), solved)
     write_tables(tables, 4)
     before = json.loads(tables.read_text())
-    add_table("3x4", solved, tables)
+    add_table(Size(3, 4), solved, tables)
     shipped = json.loads(FILE.read_text())
     assert json.loads(tables.read_text()) == before | {"3x4": shipped["3x4"]}
     write_tables(tables, 6)
@@ -152,16 +154,16 @@ def test_a_board_that_was_solved_elsewhere_is_taken_into_the_tables_and_stays_th
 
 def test_a_board_of_which_pairs_are_missing_is_not_taken_into_the_tables(tmp_path):
     tables, solved = tmp_path / "solved.json", tmp_path / "5x5.parquet"
-    solve_all("5x5", solved, limit=Limit(nodes=300))
+    solve_all(Size(5, 5), solved, limit=Limit(nodes=300))
     with pytest.raises(ValueError, match=r"of the 5x5 pairs are not solved yet"):
-        add_table("5x5", solved, tables)
+        add_table(Size(5, 5), solved, tables)
     assert not tables.exists()
     with pytest.raises(ValueError, match="use 3x4 instead of 4x3"):
-        add_table("4x3", solved, tables)
+        add_table(Size(4, 3), solved, tables)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code"), [(["8x8"], 2), (["8x8", "absent.parquet"], "absent.parquet: cannot be read")]
+    ("arguments", "code"), [([Size(8, 8)], 2), (["8x8", "absent.parquet"], "absent.parquet: cannot be read")]
 )
 def test_tables_asked_for_wrongly_are_told_of_in_a_line(arguments, code, capsys):
     with pytest.raises(SystemExit) as ended:
@@ -171,23 +173,23 @@ def test_tables_asked_for_wrongly_are_told_of_in_a_line(arguments, code, capsys)
 
 
 def test_the_tables_have_every_board_of_fewer_than_60_cells_and_8x8():
-    sizes = {format_size(rows, columns) for rows in range(1, 8) for columns in range(rows, 59 // rows + 1)}
-    assert set(covered_sizes()) == sizes | {"8x8"}
+    sizes = {(rows, columns) for rows in range(1, 8) for columns in range(rows, 59 // rows + 1)}
+    assert set(covered_sizes()) == sizes | {(8, 8)}
     assert is_covered(5, 3)
     assert is_covered(3, 5)
     assert not is_covered(8, 9)
-    assert all(is_covered(*parse_size(size)) for size in covered_sizes())
+    assert all(is_covered(*size) for size in covered_sizes())
 
 
-@pytest.mark.parametrize("size", ["1x9", "2x29", "3x19", "5x11", "6x9", "8x8"])
+@pytest.mark.parametrize("size", [Size(1, 9), Size(2, 29), Size(3, 19), Size(5, 11), Size(6, 9), Size(8, 8)])
 def test_openings_that_are_alike_by_symmetry_have_one_winner_in_the_tables(size):
     winners = shipped_pairs(size)
-    for image in symmetries(*parse_size(size)):
+    for image in symmetries(*size):
         assert (winners[np.ix_(image, image)] == winners)[winners > 0].all()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", ["1x2", "3x3", "4x7", "7x4"])
+@pytest.mark.parametrize("size", [Size(1, 2), Size(3, 3), Size(4, 7), Size(7, 4)])
 def test_the_map_of_refutations_is_drawn_for_boards_of_any_shape(size):
     winners = shipped_pairs(size).copy()
     winners[0, 1] = 0
@@ -204,21 +206,21 @@ def test_the_map_of_refutations_is_drawn_for_boards_of_any_shape(size):
 )
 def test_boards_that_cannot_be_solved_are_refused_before_anything_is_written(tmp_path, size, complaint):
     with pytest.raises(ValueError, match=complaint):
-        solve_all(size, tmp_path / "solved.parquet")
+        solve_all(parse_size(size), tmp_path / "solved.parquet")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_depth_is_refused(tmp_path):
     with pytest.raises(ValueError, match="of nodes or time"):
-        solve_all("4x4", tmp_path / "solved.parquet", limit=Limit(depth=3))
+        solve_all(Size(4, 4), tmp_path / "solved.parquet", limit=Limit(depth=3))
 
 
 def test_a_file_of_another_board_or_of_something_else_is_left_alone(tmp_path):
     other = tmp_path / "other.parquet"
-    solve_all("3x4", other)
+    solve_all(Size(3, 4), other)
     before = other.read_bytes()
     with pytest.raises(ValueError, match="the openings of 3x4, not those of 4x3"):
-        solve_all("4x3", other)
+        solve_all(Size(4, 3), other)
     assert other.read_bytes() == before
     strange = tmp_path / "strange.parquet"
     pq.write_table(pa.table({"a": [1]}), strange)
@@ -226,15 +228,15 @@ def test_a_file_of_another_board_or_of_something_else_is_left_alone(tmp_path):
     text.write_text("not a table")
     for path in (strange, text):
         with pytest.raises(ValueError, match=path.name):
-            solve_all("4x3", path)
+            solve_all(Size(4, 3), path)
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="cannot write there"):
-        solve_all("3x3", tmp_path / "file" / "solved.parquet")
+        solve_all(Size(3, 3), tmp_path / "file" / "solved.parquet")
 
 
 def test_boards_without_a_shipped_table_say_how_to_solve_them():
     with pytest.raises(ValueError, match="isolation perfect solve --all --board 8x9"):
-        shipped_pairs("8x9")
+        shipped_pairs(Size(8, 9))

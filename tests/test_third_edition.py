@@ -48,7 +48,7 @@ from knights_isolation.isolation.isolation import _ACTIONSET, _BLANK_BOARD, _HEI
 from knights_isolation.isolation.loading.load_user_code import LoadError, content_hash, load, load_player
 from knights_isolation.isolation.players.agents import RandomAgent
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Limit
 
 THIRD = Path(__file__).parent / "data" / "classic" / "third"
@@ -489,11 +489,11 @@ def test_a_class_that_is_no_player_of_the_edition_is_refused(tmp_path, source, p
 
 
 @pytest.mark.parametrize("name", ["Deepening", "FixedDepth", "Hashing", "TreeSearch", "Counting", "MobilityPlayer"])
-@pytest.mark.parametrize("size", [pytest.param("9x11", marks=pytest.mark.exhaustive), "7x7"])
+@pytest.mark.parametrize("size", [pytest.param(Size(9, 11), marks=pytest.mark.exhaustive), USUAL_SIZE])
 def test_players_of_every_shape_play_agents_of_every_kind(name, size):
     player = parse_agent(f"{FILE}:{name}@cpu_ms={60 if name in ('Deepening', 'Hashing', 'TreeSearch') else 5000}")
     classic = parse_agent(f"{THIRD.parent / 'second' / 'game_agent.py'}:MinimaxPlayer@cpu_ms=5000")
-    opening = random_game(random.Random(7), *parse_size(size), plies=20 if size == "7x7" else 50).history
+    opening = random_game(random.Random(7), *size, plies=20 if size == USUAL_SIZE else 50).history
     for number, opponent in enumerate([parse_agent("AB:improved@depth=2"), classic]):
         sides = (player, opponent) if number else (opponent, player)
         games = play_games(*sides, [opening], [number], size)
@@ -532,8 +532,8 @@ def test_a_player_knows_its_side():
             asked.add((self.player_id, state.player()))
             self.queue.put(state.actions()[0])
 
-    play_games(agent_of(Asking), RandomAgent(), [()], [1], "9x11")
-    play_games(RandomAgent(), agent_of(Asking), [()], [1], "9x11")
+    play_games(agent_of(Asking), RandomAgent(), [()], [1], Size(9, 11))
+    play_games(RandomAgent(), agent_of(Asking), [()], [1], Size(9, 11))
     assert asked == {(0, 0), (1, 1)}
 
 
@@ -556,11 +556,11 @@ def test_in_a_game_that_its_edition_calls_finished_a_player_is_not_asked(own, op
     assert edition_of(player).ask(player, board, lambda: 1000.0) == divmod(cells[played], 11)
 
 
-@pytest.mark.parametrize("size", ["11x9", "10x10"])
+@pytest.mark.parametrize("size", [Size(11, 9), Size(10, 10)])
 def test_a_larger_board_is_refused_before_anything_is_played(size):
     with pytest.raises(ValueError, match=f"^Silent: players of the third edition support .* up to 9x11, not {size}$"):
         play_games(agent_of(Silent), RandomAgent(), [()], [1], size)
-    config = Config(contenders=[f"{FILE}:FixedDepth"], opponents=["random"], board=size, pairs=1)
+    config = Config(contenders=[f"{FILE}:FixedDepth"], opponents=["random"], board=str(size), pairs=1)
     with pytest.raises(ValueError, match="support boards of up to 9x11"):
         make_plan(config)
 
@@ -568,7 +568,7 @@ def test_a_larger_board_is_refused_before_anything_is_played(size):
 @pytest.mark.parametrize("name", ["TreeSearch", "FixedDepth"])
 def test_a_hard_cap_puts_a_player_into_a_process_of_its_own(name):
     player = parse_agent(f"{FILE}:{name}@cpu_ms={100 if name == 'TreeSearch' else 5000}")
-    games = play_games(player, RandomAgent(), [(0, 5)], [1], "7x7", hard_cap=30.0)
+    games = play_games(player, RandomAgent(), [(0, 5)], [1], Size(7, 7), hard_cap=30.0)
     assert games.reason.tolist() == [0], games.detail
 
 
@@ -582,7 +582,7 @@ class CustomPlayer(BasePlayer):
         time.sleep(1000)
 """
     player = parse_agent(f"{write(tmp_path, 'sleeps.py', source)}@ms=20")
-    games = play_games(player, RandomAgent(), [(0, 5)], [1], "7x7", hard_cap=1.0)
+    games = play_games(player, RandomAgent(), [(0, 5)], [1], Size(7, 7), hard_cap=1.0)
     assert (games.reason.tolist(), games.detail) == ([4], ["its process died: it was ended, no answer within 1 s"])
 
 

@@ -17,6 +17,7 @@ from knights_isolation.isolation.editions.third.state import state_of
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import LoadError, load, load_heuristic
 from knights_isolation.isolation.processes.child import from_bytes, to_bytes
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.parameters import parameter_values
 
 HEAD = """
@@ -295,10 +296,12 @@ def test_it_plays_by_search_on_every_board_that_states_know(tmp_path):
     file = written(tmp_path, PLAIN)
     agent = parse_agent(f"ID:{file}:CustomPlayer.score@depth=3")
     assert agent.heuristic_name == "my_custom_player.py:CustomPlayer.score"
-    assert play_games(agent, parse_agent("random"), [(0, 20)], [1], "7x7").reason.tolist() == [0]
-    assert play_games(agent, parse_agent("random"), [(0, 20)], [1], "9x11", interpreted=True).reason.tolist() == [0]
+    assert play_games(agent, parse_agent("random"), [(0, 20)], [1], Size(7, 7)).reason.tolist() == [0]
+    assert play_games(agent, parse_agent("random"), [(0, 20)], [1], Size(9, 11), interpreted=True).reason.tolist() == [
+        0
+    ]
     with pytest.raises(ValueError, match="players of the third edition support boards of up to 9x11, not 10x10"):
-        play_games(agent, parse_agent("random"), [(0, 20)], [1], "10x10")
+        play_games(agent, parse_agent("random"), [(0, 20)], [1], Size(10, 10))
 
 
 def test_interpreted_and_compiled_searches_agree(tmp_path):

@@ -27,7 +27,7 @@ from knights_isolation.isolation.players.classic_agent import Given
 from knights_isolation.isolation.processes.child import Failure, Setup, Termination, encode
 from knights_isolation.isolation.processes.child_process import Child, NoAnswer
 from knights_isolation.isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
-from knights_isolation.isolation.rules.geometry import format_moves, format_size, parse_size
+from knights_isolation.isolation.rules.geometry import format_moves, parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.search import SearchResult
@@ -63,7 +63,7 @@ def limits(data: bytes) -> None:
 def sizes(data: bytes) -> None:
     """Board sizes: parse, format, parse."""
     size = parse_size(_text(data))
-    assert parse_size(format_size(*size)) == size
+    assert parse_size(str(size)) == size
 
 
 def openings(data: bytes) -> None:
@@ -73,7 +73,7 @@ def openings(data: bytes) -> None:
 
 def opening_files(data: bytes) -> None:
     """Files of openings."""
-    assert len(file_openings(_file(data), SIZE))
+    assert len(file_openings(_file(data), parse_size(SIZE)))
 
 
 def configurations(data: bytes) -> None:
@@ -112,7 +112,7 @@ def sealed_files(data: bytes) -> None:
 def answers(data: bytes) -> None:
     """Messages of a player in a process of its own: it plays, or loses, and the game ends."""
     # In Python, since numba cannot compile functions instrumented for coverage.
-    games = play_games(_Scripted(data), RandomAgent(), [[0, 1]], [7], SIZE, interpreted=True)
+    games = play_games(_Scripted(data), RandomAgent(), [[0, 1]], [7], parse_size(SIZE), interpreted=True)
     assert len(games) == 1
     assert games.winner[0] in (1, 2)
     assert games.reason[0] in set(Reason)

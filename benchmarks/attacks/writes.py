@@ -18,6 +18,7 @@ from cli import main
 from knights_isolation.experiments.exact import board_solving, labels
 from knights_isolation.experiments.play.pools.recovery import KILLED
 from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.isolation.rules.geometry import parse_size
 
 RUN = "runs/one"
 SIZE = "3x4"
@@ -162,8 +163,8 @@ def _solving(folder: Path) -> Scene:
         return ["perfect", "solve", "--all", "--board", SIZE, "--jobs", "1", "--out", str(home / "solved.parquet")]
 
     def wrong(home: Path) -> str:
-        pairs = board_solving.read_pairs(home / "solved.parquet", SIZE)
-        return "" if (pairs == board_solving.shipped_pairs(SIZE)).all() else "other winners"
+        pairs = board_solving.read_pairs(home / "solved.parquet", parse_size(SIZE))
+        return "" if (pairs == board_solving.shipped_pairs(parse_size(SIZE))).all() else "other winners"
 
     CliRunner().invoke(main, words(folder))  # in this process, so that forks have everything it loads
     return Scene("a table of solved openings", lambda home: None, words, words, wrong)

@@ -14,7 +14,7 @@ from joblib import cpu_count
 from knights_isolation.isolation.checks.agent_checks import check_player
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.loading.load_user_code import load_player
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import Size, parse_size
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 
@@ -70,6 +70,11 @@ class TrialConditions:
             playable_size(self.size)
         except ValueError as error:
             raise ValueError(f"board {self.size}: {error}") from None
+
+    @property
+    def board(self) -> Size:
+        """Return the size of the board."""
+        return parse_size(self.size)
 
     @property
     def is_of_nodes(self) -> bool:
@@ -128,8 +133,7 @@ def size_of_run(functions: int, kind: RunKind, question: TrialConditions) -> tup
     if not question.is_of_nodes:
         return PYTHON_PAIRS, question.limit
     pairs = min(MOST_PAIRS, _PAIRS // (functions + 1))
-    rows, columns = parse_size(question.size)
-    return max(1, pairs // (LARGE_BOARD if rows * columns > 64 else 1)), question.limit
+    return max(1, pairs // (LARGE_BOARD if question.board.cells > 64 else 1)), question.limit
 
 
 MISTAKES = 2
@@ -322,8 +326,7 @@ def _warning(name: str, trial: Trial, question: TrialConditions, functions: int,
         return f"{name} is slow and plays last"
     pairs = question.pairs or size_of_run(functions, "nodes", question)[0]
     games = 2 * pairs * (len(question.opponents) or CLASSIC_OPPONENTS)
-    rows, columns = parse_size(question.size)
-    nodes = games * rows * columns * OWN_PLIES * int(parse_limit(question.limit).value)
+    nodes = games * question.board.cells * OWN_PLIES * int(parse_limit(question.limit).value)
     minutes = nodes * trial.cost.nanoseconds / 60e9 / (jobs or cpu_count())
     took = f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.0f} h"
     return (

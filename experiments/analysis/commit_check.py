@@ -11,7 +11,7 @@ from typing import Any
 from knights_isolation.isolation.files.git_revisions import Revision
 from knights_isolation.isolation.loading.load_user_code import LoadError
 from knights_isolation.isolation.players.agents import Agent
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Cost
 
 from ..plan.config import load_config
@@ -127,7 +127,7 @@ def check_file(
 
 
 def _check(
-    spec: str, base: str, size: str, terms: Terms, play: Play, guard: Callable[[], AbstractContextManager[None]]
+    spec: str, base: str, size: Size, terms: Terms, play: Play, guard: Callable[[], AbstractContextManager[None]]
 ) -> Checked:
     against = base or f"{NEW_BASELINE}@{terms.limit}"
     with guard():
@@ -135,7 +135,7 @@ def _check(
         facts = [own.settings(), other.settings()]
         if base and _is_same(spec, base, own, other, size):
             return Checked(spec, other.name)
-        screening, cost = _screen(spec, against, terms) if size == SUITE else (None, None)
+        screening, cost = _screen(spec, against, terms) if str(size) == SUITE else (None, None)
     checked = Checked(spec, other.name, not base, screening, cost)
     if not base or not checked.passes:
         return checked
@@ -144,27 +144,27 @@ def _check(
     return Checked(spec, other.name, False, screening, relative_costs(findings).get(own.name, cost), test)
 
 
-def _is_same(spec: str, base: str, own: Agent, other: Agent, size: str) -> bool:
+def _is_same(spec: str, base: str, own: Agent, other: Agent, size: Size) -> bool:
     """Return whether two versions play the same: the code that is compiled has all that matters, other code has not."""
     if own.settings() != other.settings():
         return False
-    return own.compiled(parse_size(size)) is not None or named_settings(spec)[1] == named_settings(base)[1]
+    return own.compiled(size) is not None or named_settings(spec)[1] == named_settings(base)[1]
 
 
 def _screen(spec: str, against: str, terms: Terms) -> tuple[Screening, Cost | None]:
     suite = read_suite(SUITE, "screen")
     baseline, own = collect_answers([against, spec], suite.positions, jobs=terms.jobs)
-    return screen(suite, baseline, [own]), costs_over_first([against, spec], SUITE).get(own.name)
+    return screen(suite, baseline, [own]), costs_over_first([against, spec], suite.size).get(own.name)
 
 
-def _play(spec: str, base: str, facts: list[dict[str, Any]], size: str, terms: Terms, play: Play) -> Path:
+def _play(spec: str, base: str, facts: list[dict[str, Any]], size: Size, terms: Terms, play: Play) -> Path:
     """Play two versions from openings of their own, and return the run; a finished one is not played again."""
-    question = digest_of([facts, size, terms.limit, terms.sprt, terms.pairs])
+    question = digest_of([facts, str(size), terms.limit, terms.sprt, terms.pairs])
     path, seed = HOME / f"ci-{question}", int(question, 16)
     if games_at_end(path) is not None:
         return path
     keys = {
-        "format": "head-to-head", "contenders": (spec,), "baseline": base, "openings": "random:4", "board": size,
+        "format": "head-to-head", "contenders": (spec,), "baseline": base, "openings": "random:4", "board": str(size),
         "pairs": terms.pairs, "limit": terms.limit, "equal_cost": True, "sprt": (*terms.sprt, error_rate(seed)),
         "seed": seed, "jobs": terms.jobs, "out": str(path),
     }  # fmt: skip

@@ -22,6 +22,7 @@ from knights_isolation.isolation.loading.load_user_code import (
     load_module,
     load_player,
 )
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 
 from ..plan.file_heuristics import likely_heuristics
 from ..roster import AgentLike, split_reference
@@ -32,8 +33,8 @@ from ..roster.default_names import other_definitions
 class FileContents:
     """Heuristics by name, and names of the player classes, of a file.
 
-    `content_hash` is that of its source, of the local modules it imports, and of the data it read. `size` is the board,
-    ROWSxCOLUMNS, by default that of its edition of the classic package. `skipped` are its other functions and classes,
+    `content_hash` is that of its source, of the local modules it imports, and of the data it read. `size` is the board
+    to play on, by default that of its edition of the classic package. `skipped` are its other functions and classes,
     each with why it is neither; empty if one function was named.
     """
 
@@ -41,12 +42,12 @@ class FileContents:
     content_hash: str
     functions: dict[str, Callable[[Any, Any], float]]
     players: tuple[str, ...]
-    size: str
+    size: Size
     skipped: dict[str, str]
 
 
-def read_file(reference: str, size: str | None = None) -> FileContents:
-    """Return the heuristics and players of ``FILE``, or the one heuristic of ``FILE:FUNCTION``; `size` is the board.
+def read_file(reference: str) -> FileContents:
+    """Return the heuristics and players of ``FILE``, or the one heuristic of ``FILE:FUNCTION``.
 
     Helpers that happen to take two arguments are excluded. Imported functions are excluded unless the file defines none
     of its own.
@@ -69,7 +70,7 @@ def read_file(reference: str, size: str | None = None) -> FileContents:
         )
     module = load_module(path)
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
-    size = size or (THIRD.usual_size if is_third else "7x7")
+    size = THIRD.usual_size if is_third else USUAL_SIZE
     return FileContents(path, content_hash(path) + data_hash(path), functions, players, size, skipped)
 
 

@@ -17,7 +17,7 @@ from knights_isolation.isolation.compiling.compile_heuristic import CompileError
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameBatch, play_games
 from knights_isolation.isolation.players.agents import Agent, SearchAgent
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
@@ -45,7 +45,7 @@ SLOW = 200_000.0
 
 @dataclass(frozen=True, eq=False)
 class TrialSettings:
-    """Settings of a trial, the same for all functions of a file, on a board ROWSxCOLUMNS.
+    """Settings of a trial, the same for all functions of a file, on boards of one size.
 
     The `baseline` is opponent and standard of comparison; None for iterative deepening with `BASELINE`. The `limit` is
     per move of the heuristic's search. Solved positions exist only for the board of `SUITE`. `measures_python`: also
@@ -54,7 +54,7 @@ class TrialSettings:
 
     baseline: Agent | None = None
     limit: Limit = Limit(nodes=NODES)
-    size: str = SUITE
+    size: Size = USUAL_SIZE
     measures_python: bool = True
 
     @property
@@ -120,7 +120,7 @@ def try_heuristic(
     Code that does not compile or is dear, and any code under a time limit, plays `python_pairs` instead, and none if it
     is slow.
     """
-    findings = check_values(heuristic, parse_size(settings.size))
+    findings = check_values(heuristic, settings.size)
     is_sound = findings[0].ok
     problem, line, is_difference = None, None, False
     try:
@@ -149,7 +149,7 @@ def try_heuristic(
     takes_time = in_python or trial.is_dear or not settings.limit.is_reproducible
     interval, failures = _quick_match(heuristic, python_pairs if takes_time else pairs, seed, settings)
     answers = screening = None
-    if settings.size == SUITE:
+    if str(settings.size) == SUITE:
         suite, baseline = _baseline_answers(settings, takes_time, seed)
         answers = Answers(suite, baseline, ask(_searching("it", heuristic, settings.limit), suite.positions))
         screening = screen(suite, baseline, [answers.contender])

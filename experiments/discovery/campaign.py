@@ -27,7 +27,7 @@ from scipy.special import expit
 
 from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic
 from knights_isolation.isolation.games.batch_evaluation import evaluate_all
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Limit
 
 from ..learn.pairwise_fit import Comparisons, compare_moves
@@ -85,7 +85,7 @@ _VERSION = 2
 class SearchTask:
     """What is searched for: the board, the seed, and whether labels are exchanged at random, as a control."""
 
-    size: str = "7x7"
+    size: Size = USUAL_SIZE
     seed: int = 1
     is_shuffled: bool = False
 
@@ -132,9 +132,9 @@ def run_campaign(
         ValueError: no suite ships for the board, or the journal is of another question or damaged.
         ChildProcessError: a process of the search died.
     """
-    heading = {"what": "discovery", "version": _VERSION, **asdict(question)}
+    heading = {"what": "discovery", "version": _VERSION, **asdict(question), "size": str(question.size)}
     campaign = Campaign(searched=dict(open_journal(journal, heading, _read)))
-    programs.compiled_interpreter(parse_size(question.size))  # once, before other processes want it
+    programs.compiled_interpreter(question.size)  # once, before other processes want it
     with parallel_mapper(jobs, None) as spread:
         while (rounds is None or len(campaign.growth) < rounds) and campaign.seconds < 60 * minutes:
             known = len(campaign.searched)
@@ -238,9 +238,9 @@ class Ranking:
 
 
 @cache
-def ranking_of(size: str, is_shuffled: bool = False) -> Ranking:
+def ranking_of(size: Size, is_shuffled: bool = False) -> Ranking:
     """Return the pairs of the positions for training; see `parts_of`."""
-    interpreter = programs.compiled_interpreter(parse_size(size))
+    interpreter = programs.compiled_interpreter(size)
     train = programs.parts_of(size, is_shuffled).train
     train = train.take(np.arange(0, len(train), RANKED))
     return Ranking(compare_moves(train, Limit(depth=1), interpreter, interpreter.parameters), interpreter)

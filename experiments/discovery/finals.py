@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Cost, Limit
 
 from ..evaluation.cascade import check_question
@@ -81,17 +82,17 @@ class Headroom:
         return 2 ** (1 / gain) - 1 if gain > 0 else math.inf
 
 
-def check_opponent(opponent: str, size: str) -> None:
+def check_opponent(opponent: str, size: Size) -> None:
     """Check that programs can be judged against an opponent.
 
     Raises:
         ValueError: it is no search by a heuristic, it has a limit, or there are no solved positions of the board.
     """
-    if size not in shipped_suites():
+    if str(size) not in shipped_suites():
         raise ValueError(f"no solved positions ship for {size}: choose one of {', '.join(shipped_suites())}")
     if parse_spec(opponent).limit:
         raise ValueError(f"{opponent}: leave out its limit; games are played at several")
-    check_question(EvaluationTask("cost", opponent, size))
+    check_question(EvaluationTask("cost", opponent, str(size)))
 
 
 def spec_of_file(file: Path) -> str:
@@ -113,7 +114,7 @@ def write_found(found: Found, file: Path, judged: Sequence[str] = ()) -> None:
 
 
 def hold_finals(
-    finalists: Sequence[Found], opponent: str, size: str, out: Path, seed: int, jobs: int
+    finalists: Sequence[Found], opponent: str, size: Size, out: Path, seed: int, jobs: int
 ) -> list[Finalist]:
     """Write the finalists to files, measure their costs, and let them play; return them, the champion first.
 
@@ -135,7 +136,7 @@ def hold_finals(
 
 
 def play_at_equal_cost(
-    agents: Sequence[str], opponent: str, size: str, seed: int, jobs: int
+    agents: Sequence[str], opponent: str, size: Size, seed: int, jobs: int
 ) -> tuple[list[Cost], NDArray[np.float64]]:
     """Return the costs of agents over an opponent, and the shares of games that they win at each of `NODES`.
 
@@ -158,7 +159,7 @@ def play_at_equal_cost(
     return costs, np.array(won)
 
 
-def measure_headroom(opponent: str, size: str, seed: int, jobs: int) -> Headroom:
+def measure_headroom(opponent: str, size: Size, seed: int, jobs: int) -> Headroom:
     """Let a near-perfect player, and the opponent with twice the nodes, play against the opponent."""
     nodes = NODES[-1]
     once, twice = (str(complete(named(parse_spec(opponent)), parse_limit(f"nodes={n}"))) for n in (nodes, 2 * nodes))
@@ -169,7 +170,7 @@ def measure_headroom(opponent: str, size: str, seed: int, jobs: int) -> Headroom
     return Headroom(nodes, ceiling, doubled)
 
 
-def _shares_won(specs: Sequence[str], opponent: str, size: str, seed: int, jobs: int, pairs: int) -> list[float]:
+def _shares_won(specs: Sequence[str], opponent: str, size: Size, seed: int, jobs: int, pairs: int) -> list[float]:
     """Return the shares of games that agents win against an opponent, all from the same openings for fitting."""
     pool = pool_of(size, PLIES, pairs, seed)
     batches = [
@@ -219,7 +220,7 @@ def best_by_minutes(campaign: Campaign) -> dict[float, Found]:
     return best
 
 
-def measure_strength(campaign: Campaign, opponent: str, size: str, out: Path, seed: int, jobs: int) -> list[Strength]:
+def measure_strength(campaign: Campaign, opponent: str, size: Size, out: Path, seed: int, jobs: int) -> list[Strength]:
     """Let the best program of each time play against the opponent and against `YARDSTICK`, at equal cost.
 
     Args:

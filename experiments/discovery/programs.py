@@ -26,7 +26,7 @@ from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeur
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.games.batch_moves import asking
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
 from knights_isolation.isolation.search import SearchOptions
@@ -499,13 +499,13 @@ class Found:
 
 
 @cache
-def parts_of(size: str, is_shuffled: bool = False) -> Parts:
+def parts_of(size: Size, is_shuffled: bool = False) -> Parts:
     """Return the positions to learn from: the won ones of the split `fit`; never any of the split `screen`.
 
     Args:
         is_shuffled: exchange which moves keep the win within each position: a control, where nothing can be learned.
     """
-    suite = read_suite(size, "fit").telling
+    suite = read_suite(str(size), "fit").telling
     if is_shuffled:
         suite = replace(suite, keeps=_shuffled(suite))
     is_held_back = splitmix64(suite.orbit) % np.uint64(HELD_BACK) == 0
@@ -520,7 +520,7 @@ def kept(program: Program, suite: Suite, nodes: int) -> float:
     Args:
         nodes: limit of a program that costs `REFERENCE`.
     """
-    size = parse_size(suite.size)
+    size = suite.size
     limit = Limit(nodes=scaled_nodes(nodes, estimated_cost(program) / REFERENCE))
     heuristic = replace(compiled_interpreter(size), parameters=parameters_of_program(program))
     player = compiled_search(heuristic, "alphabeta", SearchOptions(), limit, size)

@@ -32,7 +32,7 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import make_folder
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic, sources
 from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.geometry import format_moves, parse_size
+from knights_isolation.isolation.rules.geometry import Size, format_moves
 from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.usercode.inputs import NO_FILE, Inputs, changed_input, digest_of_inputs, state_of
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
@@ -139,9 +139,8 @@ def check_question(question: EvaluationTask) -> SearchAgent:
     Raises:
         ValueError: it is no compiled search by a heuristic, or the board is none.
     """
-    size = parse_size(question.size)
     agent = make_agent(complete(named(parse_spec(question.baseline)), parse_limit(f"nodes={NODES[-1]}")))
-    if not isinstance(agent, SearchAgent) or agent.heuristic is None or agent.compiled(size) is None:
+    if not isinstance(agent, SearchAgent) or agent.heuristic is None or agent.compiled(question.board) is None:
         raise ValueError(
             f"the baseline must be a search by a heuristic, as in ID:learned, compiled for {question.size}; "
             f"{agent.name} is not"
@@ -162,8 +161,8 @@ def prepare(question: EvaluationTask) -> Prepared:
     openings: OpeningPool | None = None
     fresh: tuple[tuple[int, ...], ...] = ()
     if question.asks("games"):
-        openings = pool_of(question.size, PLIES, PAIRS, 1)
-        known, drawn = {*_listed(openings)}, pool_of(question.size, PLIES, FRESH_PAIRS, 2)
+        openings = pool_of(question.board, PLIES, PAIRS, 1)
+        known, drawn = {*_listed(openings)}, pool_of(question.board, PLIES, FRESH_PAIRS, 2)
         fresh = tuple(opening for opening in _listed(drawn) if opening not in known)
     return Prepared(question, baseline, first, whole, held_out, openings, fresh)
 
@@ -196,7 +195,7 @@ class _Cascade:
     begin: Callable[[Stage], None]
 
     def run(self) -> Evaluation:
-        question, size = self.prepared.question, parse_size(self.prepared.question.size)
+        question, size = self.prepared.question, self.prepared.question.board
         self.begin("load")
         heuristic = self._load()
         self.begin("values")
@@ -255,7 +254,7 @@ class _Cascade:
             raise Refusal("compile", f"it cannot be compiled: {error}") from None
 
     def _cost(self, agent: SearchAgent, rounds: int) -> float:
-        cost = measure_costs([self.prepared.baseline, agent], self.prepared.question.size, most_rounds=rounds)[1]
+        cost = measure_costs([self.prepared.baseline, agent], self.prepared.question.board, most_rounds=rounds)[1]
         if not isinstance(cost, Cost):
             raise Refusal("exception", f"it fails in a search: {cost}")
         if cost.times > DEAREST:
@@ -285,7 +284,7 @@ class _Cascade:
         mistakes = worst_mistakes(positions.suite, answers, positions.baseline[-1], MISTAKES)
         feedback = (
             f"{lead} of wins kept compared with {name} at equal cost, in {lead.n:,} won positions; a node costs "
-            f"{cost:.2f} times as much.{_describe_mistakes(mistakes, self.prepared.question.size)}"
+            f"{cost:.2f} times as much.{_describe_mistakes(mistakes, self.prepared.question.board)}"
         )
         return replace(
             done, score=lead.estimate, low=lead.low, high=lead.high, stage=stage, passed=lead.high >= 0,
@@ -316,7 +315,7 @@ class _Cascade:
         baseline, fresh = _limited(self.prepared.baseline, NODES[-1]), self.prepared.fresh_openings
 
         def player_of(openings: Sequence[tuple[int, ...]]) -> PlayPairs:
-            size = self.prepared.question.size
+            size = self.prepared.question.board
             return lambda numbers: play_pairs(contender, baseline, [openings[n] for n in numbers], numbers, size)[0]
 
         decision, lead = decide_by_games(player_of(_listed(pool)), len(pool), player_of(fresh), len(fresh))
@@ -333,7 +332,7 @@ class _Cascade:
         if pool is None or not opponents:
             return done
         numbers = range(min(PAIRS_WITH_CHAMPIONS, len(pool)))
-        openings, size = [pool.openings[number] for number in numbers], self.prepared.question.size
+        openings, size = [pool.openings[number] for number in numbers], self.prepared.question.board
         contender = _limited(agent, scaled_nodes(NODES[-1], done.cost or 1.0))
         wins = [play_pairs(contender, opponent, openings, numbers, size)[0] for opponent in opponents]
         lead = mean_parts(np.mean(wins, axis=0) - 1, len(opponents)).alone
@@ -371,9 +370,9 @@ def _answered(baseline: SearchAgent, suite: Suite) -> WonPositions:
     return WonPositions(suite, tuple(ask(_limited(baseline, nodes), suite.positions) for nodes in NODES))
 
 
-def _describe_mistakes(mistakes: Sequence[Mistake], size: str) -> str:
+def _describe_mistakes(mistakes: Sequence[Mistake], size: Size) -> str:
     """Return mistakes as sentences with the FEN of their positions."""
-    columns = parse_size(size)[1]
+    columns = size.columns
     return "".join(
         f" At {Board.from_moves(mistake.moves, size).fen} it plays {format_moves([mistake.played], columns)}; "
         f"{format_moves(mistake.winning, columns)} {'keeps' if len(mistake.winning) == 1 else 'keep'} the win."

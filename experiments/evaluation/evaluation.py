@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Literal, get_args
 
+from knights_isolation.isolation.rules.geometry import Size, parse_size
 from knights_isolation.isolation.usercode.inputs import Inputs
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ class EvaluationTask:
     baseline: str = "ID:improved"
     size: str = "7x7"
     code: str = ""
+
+    @property
+    def board(self) -> Size:
+        """The size of the board."""
+        return parse_size(self.size)
 
     def asks(self, stage: Stage) -> bool:
         """Return whether the budget reaches a stage."""

@@ -23,7 +23,7 @@ from knights_isolation.heuristics import names
 from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.games.match import GameBatch, play_games
 from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog
 
@@ -52,10 +52,9 @@ _MOST_FAILURES = 0.5
 _MOST_OPENINGS = 20_000
 
 
-def judged_plies(size: str) -> tuple[int, int]:
+def judged_plies(size: Size) -> tuple[int, int]:
     """Return the first and the last ply of the middle game, counted from 0: 14 to 28 on 7x7."""
-    rows, columns = parse_size(size)
-    return max(OPENING_PLIES, round(rows * columns * 14 / 49)), round(rows * columns * 28 / 49)
+    return max(OPENING_PLIES, round(size.cells * 14 / 49)), round(size.cells * 28 / 49)
 
 
 def shortages(decisions: pd.DataFrame, positions: int) -> list[str]:
@@ -69,7 +68,7 @@ def shortages(decisions: pd.DataFrame, positions: int) -> list[str]:
     ]
 
 
-def described(size: str) -> str:
+def described(size: Size) -> str:
     """Describe the decisions of `play_and_label` in one sentence."""
     first, last = judged_plies(size)
     field = ", ".join(spec.partition("=")[2] for spec in FIELD)
@@ -93,7 +92,7 @@ def parse_depths(depths: str | Sequence[int]) -> list[int]:
 
 
 def fresh_decisions(
-    heuristics: str | Sequence[AgentLike], depths: Sequence[int], positions: int, size: str, **options: Any
+    heuristics: str | Sequence[AgentLike], depths: Sequence[int], positions: int, size: Size, **options: Any
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the decisions of heuristics in fresh games, and what is to be known of them; see `play_and_label`.
 
@@ -111,7 +110,7 @@ def play_and_label(
     depths: Sequence[int],
     positions: int,
     *,
-    size: str = "7x7",
+    size: Size = USUAL_SIZE,
     seed: int = 1,
     jobs: int = 1,
     cluster: str | None = None,
@@ -145,9 +144,9 @@ def play_and_label(
         raise ValueError(f"games on {size} end soon after openings of {OPENING_PLIES} plies: use a larger board")
     show(0, len(players))
     # Compile here once, so that the workers find the code in the cache.
-    native_function("solve", None, *parse_size(size))
+    native_function("solve", None, *size)
     for agent in agents:
-        agent.compiled(parse_size(size))
+        agent.compiled(size)
     judged_games: dict[tuple[str, int], _Judged] = {}
     files = files_of(_spec_of(*player) for player in players) if chosen(cluster, jobs) else ()
     calls = ((player, files, openings, positions) for player in players)
@@ -187,7 +186,7 @@ def _label_player(
     who: tuple[str, int], files: Sequence[UserFile], openings: OpeningSet, positions: int
 ) -> tuple[tuple[str, int], _Judged]:
     player, marker = _make_player(*who, files), np.zeros(4, np.int64)
-    player.compiled(parse_size(openings.size))  # in this thread, which receives the alarm of the compiler's checks
+    player.compiled(openings.size)  # in this thread, which receives the alarm of the compiler's checks
 
     def being_asked() -> list[int] | None:
         return marker.tolist() if player.is_user_code and marker[3] else None

@@ -21,7 +21,7 @@ from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solved_tables import is_covered, pair_is_won
 from knights_isolation.isolation.exact.solver import SearchBudget, is_mirrored
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, canonical_opening, parse_size
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, Size, canonical_opening
 from knights_isolation.isolation.rules.limits import Limit
 
 from ..play.parallel_map import parallel_map
@@ -55,7 +55,7 @@ class BoardSummary:
     """Summary of the results of all placement pairs of a board.
 
     Attributes:
-        size: ROWSxCOLUMNS.
+        size: rows and columns.
         winners: by pair, see `Winners`.
         openings: number of pairs.
         unknown: number of unsolved pairs.
@@ -68,7 +68,7 @@ class BoardSummary:
         unexplained: the exceptions that are not decided by one side mirroring the other.
     """
 
-    size: str
+    size: Size
     winners: Winners
     openings: int
     unknown: int
@@ -81,7 +81,7 @@ class BoardSummary:
 
 
 def solve_all(
-    size: str,
+    size: Size,
     path: Path,
     *,
     jobs: int = 1,
@@ -100,21 +100,20 @@ def solve_all(
     Raises:
         ValueError: the board is too large, the limit is a depth, or the file belongs to something else.
     """
-    rows, columns = parse_size(size)
-    if rows * columns > MOST_COMPILED_CELLS:
+    if size.cells > MOST_COMPILED_CELLS:
         raise ValueError(f"{size} is too large: the solver supports boards of up to {MOST_COMPILED_CELLS} cells")
-    if rows * columns < 2:
+    if size.cells < 2:
         raise ValueError(f"a {size} board has only one cell and no placement pair: use a larger board")
     SearchBudget(limit)
     by_opening = {pair.opening: pair for pair in _read(path, size) if pair.winner} if path.exists() else {}
-    orbits = placement_orbits(rows, columns)
+    orbits = placement_orbits(*size)
     missing = [orbit for orbit in orbits if orbit[0] not in by_opening]
     written, pairs = time.monotonic(), sum(map(len, orbits))
     members = {orbit[0]: orbit for orbit in orbits}
     show(len(by_opening), pairs)
     try:
         if missing:  # compile here once, so that the workers find the code in the cache
-            native_function("solve", None, rows, columns)
+            native_function("solve", None, *size)
         for solved in parallel_map(solve_pair, ((size, orbit[0], limit) for orbit in missing), jobs, cluster):
             for opening in members[solved.opening]:
                 by_opening[opening] = SolvedPair(opening, solved.winner, solved.nodes)
@@ -125,37 +124,34 @@ def solve_all(
     finally:
         if missing:
             _write(path, size, by_opening.values())
-    return _matrix(by_opening.values(), rows * columns)
+    return _matrix(by_opening.values(), size.cells)
 
 
-def read_pairs(path: Path, size: str) -> Winners:
+def read_pairs(path: Path, size: Size) -> Winners:
     """Read the results in a file that `solve_all` has written.
 
     Raises:
         ValueError: there is no such file, or it belongs to something else.
     """
-    rows, columns = parse_size(size)
-    return _matrix(_read(path, size), rows * columns)
+    return _matrix(_read(path, size), size.cells)
 
 
-def shipped_pairs(size: str) -> Winners:
+def shipped_pairs(size: Size) -> Winners:
     """Return the results that ship with the package; raise ValueError if it has none for this size."""
-    rows, columns = parse_size(size)
-    if not is_covered(rows, columns):
+    if not is_covered(*size):
         raise ValueError(f"no solved table for {size}; create one with isolation perfect solve --all --board {size}")
-    winners = np.zeros((rows * columns, rows * columns), np.int8)
-    for pair in permutations(range(rows * columns), 2):
-        winners[pair] = 1 if pair_is_won(rows, columns, *pair) else 2
+    winners = np.zeros((size.cells, size.cells), np.int8)
+    for pair in permutations(range(size.cells), 2):
+        winners[pair] = 1 if pair_is_won(*size, *pair) else 2
     return winners
 
 
-def summarise(winners: Winners, size: str) -> BoardSummary:
+def summarise(winners: Winners, size: Size) -> BoardSummary:
     """Summarise the results of all placement pairs."""
-    rows, columns = parse_size(size)
-    row, column = np.divmod(np.arange(rows * columns), columns)
+    row, column = np.divmod(np.arange(size.cells), size.columns)
     colour = (row + column) % 2
     expected = np.where(colour[:, None] == colour[None, :], 1, 2)
-    pairs = ~np.eye(rows * columns, dtype=bool)
+    pairs = ~np.eye(size.cells, dtype=bool)
     solved = (winners > 0) & pairs
     exceptions = tuple((int(first), int(second)) for first, second in np.argwhere(solved & (winners != expected)))
     return BoardSummary(
@@ -179,7 +175,7 @@ def _winner(winners: Winners, pairs: NDArray[np.bool_]) -> int | None:
     return 2 if (winners == 2).any(axis=1).all() else None
 
 
-def _is_mirrored_soon(pair: tuple[int, int], size: str) -> bool:
+def _is_mirrored_soon(pair: tuple[int, int], size: Size) -> bool:
     """Return whether player 2 can mirror every move of player 1, or player 1 can move to where it mirrors player 2."""
     board = Board.from_moves(pair, size)
     return is_mirrored(board) or any(is_mirrored(board.successor(cell)) for cell in board.legal_cells())
@@ -193,7 +189,7 @@ def placement_orbits(rows: int, columns: int) -> list[list[tuple[int, int]]]:
     return list(orbits.values())
 
 
-def solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> SolvedPair:
+def solve_pair(size: Size, opening: tuple[int, int], limit: Limit | None) -> SolvedPair:
     """Solve a pair by search, even if a table has it."""
     board = Board.from_moves(opening, size)
     if not board.legal_cells():
@@ -223,18 +219,18 @@ def _solve_in_rounds(board: Board) -> tuple[bool, int]:
     return False, nodes
 
 
-def _write(path: Path, size: str, pairs: Iterable[SolvedPair]) -> None:
+def _write(path: Path, size: Size, pairs: Iterable[SolvedPair]) -> None:
     rows = [asdict(pair) for pair in sorted(pairs, key=lambda pair: pair.opening)]
-    write_parquet(path, table_of_rows(rows, SCHEMA.with_metadata({_SIZE: size.encode()})))
+    write_parquet(path, table_of_rows(rows, SCHEMA.with_metadata({_SIZE: str(size).encode()})))
 
 
-def _read(path: Path, size: str) -> list[SolvedPair]:
+def _read(path: Path, size: Size) -> list[SolvedPair]:
     try:
         table = read_parquet(path, SCHEMA)
     except (OSError, DamagedFileError) as error:
         raise ValueError(f"{path}: cannot be read as solved openings: {error}") from None
     written_for = (table.schema.metadata or {}).get(_SIZE, b"").decode()
-    if written_for != size:
+    if written_for != str(size):
         found = f"the openings of {written_for}" if written_for else "something else"
         raise ValueError(f"{path} contains {found}, not those of {size}")
     return [SolvedPair(tuple(row["opening"]), row["winner"], row["nodes"]) for row in table.to_pylist()]

@@ -27,7 +27,7 @@ from knights_isolation.isolation.files.atomic_write import make_folder, write_te
 from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, solve_moves
 from knights_isolation.isolation.games.batch_moves import choose_moves
 from knights_isolation.isolation.games.vector_games import VectorGames
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.rules.seeds import mixed
@@ -64,7 +64,7 @@ class DatasetRecipe:
     """
 
     positions: int
-    size: str = "7x7"
+    size: Size = USUAL_SIZE
     agent: str = "ID:improved@depth=2"
     random_moves: float = 0.2
     first_ply: int | None = None
@@ -75,8 +75,7 @@ class DatasetRecipe:
     @property
     def plies(self) -> int:
         """The least number of moves before a position."""
-        rows, columns = parse_size(self.size)
-        return max(2, rows * columns - _SOLVABLE) if self.first_ply is None else self.first_ply
+        return max(2, self.size.cells - _SOLVABLE) if self.first_ply is None else self.first_ply
 
 
 def data_card(recipe: DatasetRecipe, counts: dict[str, int]) -> str:
@@ -129,7 +128,8 @@ def settings_text(recipe: DatasetRecipe) -> str:
     """Return the settings as JSON, by the names of the command's options."""
     return json.dumps(
         {
-            "positions": recipe.positions, "board": recipe.size, "agent": recipe.agent, "random": recipe.random_moves,
+            "positions": recipe.positions, "board": str(recipe.size), "agent": recipe.agent,
+            "random": recipe.random_moves,
             "first_ply": recipe.plies + 1, "features": list(recipe.features), "limit": recipe.limit,
             "seed": recipe.seed,
         }
@@ -198,20 +198,19 @@ def check_recipe(recipe: DatasetRecipe) -> None:
         ValueError: no positions, a ply or share out of range, an unknown feature or one named twice, or an invalid
             agent.
     """
-    rows, columns = parse_size(recipe.size)
     if recipe.positions < 1:
         raise ValueError(f"at least one position is needed, not {recipe.positions}")
     if recipe.plies < 2:
         raise ValueError(f"positions begin after both placements: at ply 3, not {recipe.plies + 1}")
     if not 0 <= recipe.random_moves <= 1:
         raise ValueError(f"the share of random moves must be from 0 to 1, not {recipe.random_moves}")
-    if recipe.plies >= rows * columns:
+    if recipe.plies >= recipe.size.cells:
         raise ValueError(f"a game on {recipe.size} has no position after {recipe.plies} plies")
     for name in recipe.features:
         heuristics.get(name)
         if recipe.features.count(name) > 1:
             raise ValueError(f"the feature {name} is named twice")
-    parse_agent(recipe.agent).compiled((rows, columns))
+    parse_agent(recipe.agent).compiled(recipe.size)
     VectorGames(1, recipe.size, observations=False)
 
 
@@ -242,9 +241,8 @@ def _positions(recipe: DatasetRecipe, folder: Path, jobs: int, show: Callable[[i
 
 def _batch(recipe: DatasetRecipe, number: int) -> tuple[int, Table]:
     rng, agent = np.random.default_rng([recipe.seed, number]), parse_agent(recipe.agent)
-    rows, columns = parse_size(recipe.size)
     games = VectorGames(_GAMES, recipe.size, observations=False)
-    history = np.zeros((_GAMES, rows * columns), np.int16)
+    history = np.zeros((_GAMES, recipe.size.cells), np.int16)
     playing, found = np.ones(_GAMES, bool), []
     while playing.any():
         masks, plies = games.mask(), games.plies
@@ -286,7 +284,7 @@ def _labelled(
         "orbit": orbit_ids(history[chosen, :2], recipe.size),
     }
     for name in recipe.features:
-        compiled, kept = compile_heuristic(heuristics.get(name), parse_size(states.size)), states.take(known)
+        compiled, kept = compile_heuristic(heuristics.get(name), states.size), states.take(known)
         columns[name] = evaluate_all(compiled, EvaluationBatch.of(kept, kept.turns))
     return table_of(columns, _schema(recipe))
 

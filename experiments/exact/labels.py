@@ -17,7 +17,7 @@ import numpy as np
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import SearchBudget, known_value, order_moves, value
 from knights_isolation.isolation.files.atomic_write import sweep
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 from knights_isolation.isolation.rules.seeds import mixed
@@ -166,7 +166,7 @@ def mistake_counts(run: str | Path) -> dict[int, int]:
 
 
 def label_moves(
-    moves: Sequence[int], first: int, size: str, limit: Limit, known: dict[Hashable, bool] | None = None
+    moves: Sequence[int], first: int, size: Size, limit: Limit, known: dict[Hashable, bool] | None = None
 ) -> list[Ply]:
     """Label a game's plies, from the last to the first; plies before `first` are skipped.
 
@@ -213,7 +213,7 @@ def _label(board: Board, played: int, limit: Limit, known: dict[Hashable, bool])
 
 
 def _label_in_parallel(
-    games: Table, first_ply: int, size: str, limit: Limit, jobs: int, cluster: str | None
+    games: Table, first_ply: int, size: Size, limit: Limit, jobs: int, cluster: str | None
 ) -> Iterator[Table]:
     """Yield labels of all games by batch; games of the same opening share a batch and its known positions."""
     if not len(games):
@@ -224,7 +224,7 @@ def _label_in_parallel(
     from ..play.parallel_map import parallel_map
 
     # Compile here once, so that the workers find the code in the cache.
-    native_function("solve", None, *parse_size(size))
+    native_function("solve", None, *size)
     games = games.sort_by("opening_id")
     # Label the first batch alone: it may show that the board is out of reach.
     yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)
@@ -232,7 +232,7 @@ def _label_in_parallel(
     yield from parallel_map(_label_batch, ((batch, first_ply, size, limit) for batch in batches), jobs, cluster)
 
 
-def _label_batch(games: Table, first_ply: int, size: str, limit: Limit) -> Table:
+def _label_batch(games: Table, first_ply: int, size: Size, limit: Limit) -> Table:
     known: dict[Hashable, bool] = {}
     ids, openings, moves = (games[name].to_pylist() for name in ("game_id", "opening", "moves"))
     labels = [
@@ -252,22 +252,21 @@ def _sampled(games: Table, sample: int | None) -> Table:
     return take(games, order[:sample])
 
 
-def _size(run: str | Path, games: Table) -> str:
+def _size(run: str | Path, games: Table) -> Size:
     if not len(games):
         raise ValueError(f"{run} has no games to label")
-    sizes = {format_size(*pair) for pair in zip(games["rows"].to_pylist(), games["columns"].to_pylist(), strict=True)}
+    sizes = {Size(*pair) for pair in zip(games["rows"].to_pylist(), games["columns"].to_pylist(), strict=True)}
     if len(sizes) > 1:
-        raise ValueError(f"{run} has games on boards of several sizes: {', '.join(sorted(sizes))}")
+        raise ValueError(f"{run} has games on boards of several sizes: {', '.join(sorted(map(str, sizes)))}")
     (size,) = sizes
-    rows, columns = parse_size(size)
-    if rows * columns > MOST_COMPILED_CELLS:
+    if size.cells > MOST_COMPILED_CELLS:
         raise ValueError(
             f"{run}: {size} is too large for exact values; the solver supports up to {MOST_COMPILED_CELLS} cells"
         )
     return size
 
 
-def _check_reach(run: str | Path, batch: Table, size: str, limit: Limit) -> None:
+def _check_reach(run: str | Path, batch: Table, size: Size, limit: Limit) -> None:
     asked, decided = (int((lists(batch, name)[0] >= 0).sum()) for name in ("legal", "value"))
     if not asked:
         raise UnsolvableRunError(f"{run}: the first games end before the first ply to label: lower --first-ply")

@@ -23,7 +23,7 @@ from knights_isolation.isolation.games.batch_evaluation import solve_moves
 from knights_isolation.isolation.games.batch_moves import States, choose_moves, is_over
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.players.agents import Agent
-from knights_isolation.isolation.rules.geometry import knight_masks, parse_size
+from knights_isolation.isolation.rules.geometry import Size, full_mask, knight_masks
 
 from ..plan.openings import placement_openings
 from ..roster import make_agents, parse_agent, parse_limit
@@ -70,7 +70,7 @@ class Refuted:
 
     agent: str
     limit: str
-    size: str
+    size: Size
     answers: tuple[OpeningAnswer, ...]
 
     @property
@@ -87,7 +87,7 @@ class Refuted:
 def refute(
     agents: Sequence[str],
     opponent: str,
-    sizes: Sequence[str],
+    sizes: Sequence[Size],
     limits: Sequence[str],
     count: int | None,
     seed: int,
@@ -120,16 +120,15 @@ def refute(
     return results, other.name
 
 
-def _openings(agent: Agent, opponent: Agent, size: str, count: int | None, seed: int) -> list[tuple[int, ...]]:
+def _openings(agent: Agent, opponent: Agent, size: Size, count: int | None, seed: int) -> list[tuple[int, ...]]:
     """Return the openings to answer for, once both agents are compiled."""
-    rows, columns = parse_size(size)
-    if rows * columns > MOST_CELLS:
-        raise ValueError(f"refutations are searched on boards of up to {MOST_CELLS} cells; {size} has {rows * columns}")
+    if size.cells > MOST_CELLS:
+        raise ValueError(f"refutations are searched on boards of up to {MOST_CELLS} cells; {size} has {size.cells}")
     if not agent.is_deterministic:
         why = agent.why_unrepeatable or "its moves depend on its seed"
         raise ValueError(f"{agent.name} leaves something to chance, so no line refutes it: {why}")
-    agent.compiled((rows, columns))
-    opponent.compiled((rows, columns))
+    agent.compiled(size)
+    opponent.compiled(size)
     every = placement_openings(size)
     chosen: Sequence[int] = range(len(every))
     if count is not None and count < len(every):
@@ -150,9 +149,8 @@ class _Level:
         return len(self.own)
 
 
-def _answer(agent: Agent, opponent: Agent, size: str, opening: tuple[int, ...]) -> OpeningAnswer:
-    cells = parse_size(size)[0] * parse_size(size)[1]
-    blank = np.array([(1 << cells) - 1 & ~(1 << opening[0]) & ~(1 << opening[1])], np.uint64)
+def _answer(agent: Agent, opponent: Agent, size: Size, opening: tuple[int, ...]) -> OpeningAnswer:
+    blank = np.array([full_mask(*size) & ~(1 << opening[0]) & ~(1 << opening[1])], np.uint64)
     first, second = (np.array([cell], np.int64) for cell in opening)
     root = States.of_arrays(blank, first, second, 0, size)
     side = 1 if not is_over(root)[0] and solve_moves(root).values[0] > 0 else 2
@@ -171,7 +169,7 @@ def _answer(agent: Agent, opponent: Agent, size: str, opening: tuple[int, ...]) 
 class _ErrorSearch:
     """Breadth-first search for an error of an agent that plays as `turn`, 0 or 1."""
 
-    def __init__(self, agent: Agent, size: str, turn: int) -> None:
+    def __init__(self, agent: Agent, size: Size, turn: int) -> None:
         self.agent, self.size, self.turn = agent, size, turn
         self.positions, self.is_decided = 0, True
         self._levels: list[_Level] = []
@@ -248,10 +246,10 @@ def _taken(level: _Level, rows: Cells) -> _Level:
     return _Level(level.blank[rows], level.own[rows], level.other[rows], level.parent[rows])
 
 
-def _expanded(level: _Level, size: str) -> _Level:
+def _expanded(level: _Level, size: Size) -> _Level:
     """Return the distinct positions after every move of the opponent; `parent` is carried on."""
-    cells = np.arange(parse_size(size)[0] * parse_size(size)[1])
-    near = np.array(knight_masks(*parse_size(size)), np.uint64)[level.other] & level.blank
+    cells = np.arange(size.cells)
+    near = np.array(knight_masks(*size), np.uint64)[level.other] & level.blank
     rows, targets = np.nonzero(near[:, None] >> cells.astype(np.uint64) & _ONE)
     blank = level.blank[rows] & ~(_ONE << targets.astype(np.uint64))
     keys = np.stack([blank, level.own[rows].astype(np.uint64), targets.astype(np.uint64)], axis=1)

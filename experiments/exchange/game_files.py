@@ -29,7 +29,7 @@ from knights_isolation.isolation.games.human import HUMAN, Seat, play_human
 from knights_isolation.isolation.games.match import GameBatch, GameRecord
 from knights_isolation.isolation.games.pgn import PgnGame, read_pgn, write_pgn
 from knights_isolation.isolation.players.agents import Agent
-from knights_isolation.isolation.rules.geometry import format_size, parse_size
+from knights_isolation.isolation.rules.geometry import Size, parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
 from knights_isolation.isolation.suggestions import command, file_meant
 
@@ -118,7 +118,7 @@ def _as_pgn(row: Mapping[str, Any], event: str) -> str:
         _comment(*ply) if ply_index >= len(row["opening"]) else ""
         for ply_index, ply in enumerate(zip(row["score"], row["depth"], row["time_us"], strict=True))
     ]
-    size = format_size(row["rows"], row["columns"])
+    size = Size(row["rows"], row["columns"])
     return write_pgn(tags, size, tuple(row["moves"]), tuple(comments), row["winner"]) + "\n"
 
 
@@ -170,7 +170,7 @@ def import_pgn(file: Path, run: Path) -> Imported:
     if is_run(run):
         raise ValueError(f"{run} already holds a run: choose another --out")
     games = read_pgn(file)
-    sizes = sorted({game.size for game in games})
+    sizes = sorted({str(game.size) for game in games})
     if len(sizes) > 1:
         raise ValueError(f"{file}: games on several boards ({' and '.join(sizes)}); a run has one board")
     decided = [game for game in games if game.winner]
@@ -267,7 +267,7 @@ def ply_of(comment: str) -> tuple[float, int, int]:
 
 
 def _write(run: Path, schedule: Schedule, played: FinishedGames, notes: tuple[str, ...]) -> None:
-    keys = {"board": schedule.size, "format": "round-robin", "contenders": list(schedule.agents), "out": str(run)}
+    keys = {"board": str(schedule.size), "format": "round-robin", "contenders": list(schedule.agents), "out": str(run)}
     config = load_config(None, keys)
     settings = [json.dumps({"kind": IMPORTED, "player": name}, sort_keys=True) for name in schedule.agents]
     agents = {
@@ -356,7 +356,7 @@ def append_game(run: str | Path, game: GameRecord, agents: tuple[Agent | None, A
 
 def row_of(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -> pa.Table:
     """Return the log row of a single game; `settings` are those of its players."""
-    rows, columns = parse_size(game.size)
+    size = parse_size(game.size)
     opening = np.array([game.opening], np.int16).reshape(1, -1)
     placed = np.array([game.moves[:2]], np.int16).reshape(1, -1)
     values: dict[str, Any] = {
@@ -364,13 +364,13 @@ def row_of(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -
         **{name: list(getattr(game, name)) for name in ("opening", *PER_PLY)},
         "game_id": game_id,
         "pair_id": game_id,
-        "rows": rows,
-        "columns": columns,
+        "rows": size.rows,
+        "columns": size.columns,
         "settings_1": settings[0],
         "settings_2": settings[1],
-        "opening_id": int(opening_ids(opening, game.size)[0]),
-        "orbit": int(orbit_ids(opening, game.size)[0]),
-        "colours": COLOURS[colour_roles(placed, game.size)[0]],
+        "opening_id": int(opening_ids(opening, size)[0]),
+        "orbit": int(orbit_ids(opening, size)[0]),
+        "colours": COLOURS[colour_roles(placed, size)[0]],
         "population": 0,
         "seed": seed,
         "started_at": int((time.time() - sum(game.time_us) / 1e6) * 1e6),
@@ -389,7 +389,7 @@ def play_in_terminal(
     agent, strongest, seed = parse_agent(opponent), parse_agent("ID:territory@nodes=200000"), random.getrandbits(63)
     begun = load_game(saved) if saved else None
     seat = Seat(agent, strongest, 1 if side == "first" else 2, input, print, save_game, ascii_only, seed)
-    played = play_human(seat, begun.size if begun else size, begun.moves if begun else ())
+    played = play_human(seat, parse_size(begun.size if begun else size), begun.moves if begun else ())
     if not (played and run):
         return ""
     game_id = append_game(run, played, (None, agent) if side == "first" else (agent, None), seed)

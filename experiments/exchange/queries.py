@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.geometry import cells_of, full_mask, parse_size
+from knights_isolation.isolation.rules.geometry import Size, cells_of, full_mask
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 from knights_isolation.isolation.suggestions import advice, command
 
@@ -243,7 +243,7 @@ class PlayedGames:
         winners: 1 or 2.
     """
 
-    size: str
+    size: Size
     ids: Ids
     drawn: NDArray[np.int16]
     winners: NDArray[np.int8]
@@ -273,14 +273,14 @@ class Continuations:
     replies: tuple[Reply, ...]
 
 
-def read_played(run: str | Path, size: str) -> PlayedGames:
+def read_played(run: str | Path, size: Size) -> PlayedGames:
     """Read the games of a run on boards of a size, for `explore`.
 
     Raises:
         ValueError: there is no run there, it contains games that do not belong to it, or a file of it is damaged.
     """
     check_log(run)
-    rows, columns = parse_size(size)
+    rows, columns = size
     parts = [PlayedGames(size, np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
 
     def known(_: Path, table: pa.Table) -> list[PlayedGames]:
@@ -308,7 +308,7 @@ def explore(played: PlayedGames, board: Board) -> Continuations:
     return Continuations(int(counted.sum()), drawn, tuple(ordered))
 
 
-def _known(table: pa.Table, size: str) -> PlayedGames:
+def _known(table: pa.Table, size: Size) -> PlayedGames:
     moves = table["moves"].combine_chunks()
     lengths = pc.list_value_length(moves).to_numpy()
     cells = np.full((len(table), PLIES), -1, np.int16)
@@ -320,14 +320,19 @@ def _known(table: pa.Table, size: str) -> PlayedGames:
 
 
 def _id_of(board: Board) -> int:
-    return int(orbit_ids(np.array([_way_to(board)], np.int16).reshape(1, -1), board.size)[0])
+    return int(_orbits([board])[0])
+
+
+def _orbits(boards: Sequence[Board]) -> NDArray[np.uint64]:
+    ways = np.array([_way_to(board) for board in boards], np.int16).reshape(len(boards), -1)
+    return orbit_ids(ways, Size(boards[0].height, boards[0].width))
 
 
 def _replies(board: Board) -> dict[int, tuple[int, ...]]:
     cells = board.legal_cells()
     if not cells:
         return {}
-    ids = orbit_ids(np.array([_way_to(board.successor(cell)) for cell in cells], np.int16), board.size).tolist()
+    ids = _orbits([board.successor(cell) for cell in cells]).tolist()
     return {
         reply: tuple(cell for cell, other in zip(cells, ids, strict=True) if other == reply)
         for reply in dict.fromkeys(ids)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from knights_isolation.isolation.processes.subprocess_player import file_name
-from knights_isolation.isolation.rules.geometry import format_size, parse_size
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD, Reason
 
@@ -38,7 +38,7 @@ class ClassGame:
     """A game of the class between two `agents`; `detail` describes an unusual end."""
 
     id: int
-    size: str
+    size: Size
     agents: tuple[str, str]
     opening: int
     moves: tuple[int, ...]
@@ -151,9 +151,8 @@ def judge_league(run: Path, jobs: int, counting: Counting) -> Results:
     Players that forfeited and made no legal move in any game so far are recorded: readers of the run leave them out.
     `counting` shows how many games have been compared by so many `jobs`.
     """
-    board = run_directory.load_run(run).requested["board"]
-    rows, columns = parse_size(board)
-    first_ply = 0 if rows * columns <= SMALL else FIRST_OF_LARGE
+    board = run_directory.load_run(run).size
+    first_ply = 0 if board.cells <= SMALL else FIRST_OF_LARGE
     why_unlabelled = ""
     with counting("compared with perfect play") as show:
         try:
@@ -182,7 +181,7 @@ def read_results(run: Path, why_unlabelled: str = "") -> Results:
 def _games(run: Path) -> Iterator[ClassGame]:
     for row in log.read_table(run, _COLUMNS).sort_by("game_id").to_pylist():
         yield ClassGame(
-            row["game_id"], format_size(row["rows"], row["columns"]), (row["agent_1"], row["agent_2"]),
+            row["game_id"], Size(row["rows"], row["columns"]), (row["agent_1"], row["agent_2"]),
             len(row["opening"]), tuple(row["moves"]), row[f"agent_{row['winner']}"], row[f"agent_{3 - row['winner']}"],
             row["reason"], row["detail"],
         )  # fmt: skip

@@ -15,7 +15,7 @@ import joblib
 from knights_isolation.isolation.editions.edition import THIRD
 from knights_isolation.isolation.editions.third.state import unsupported_size_reason
 from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.rules.geometry import format_size, parse_size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size, parse_size
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 from knights_isolation.isolation.usercode.user_exceptions import Failed
@@ -34,7 +34,6 @@ from .submissions import Skipped, find_submissions
 LeagueSchedule = Literal["round-robin", "classic"]
 USUAL: dict[str, Any] = {"pairs": 10, "limit": "cpu_ms=150", "hard_cap": 2.0}
 """Default configuration of a league. The limit is CPU time, which other programs on the machine do not reduce."""
-USUAL_BOARD = "7x7"
 """Board of a league, unless most submissions are for the third edition, whose players only know its board."""
 
 
@@ -46,7 +45,7 @@ class TooFewPlayersError(Failed, ValueError):
 class ChosenBoard:
     """The board of a league, and a sentence that names it and the reason for it."""
 
-    size: str
+    size: Size
     sentence: str
 
 
@@ -90,7 +89,7 @@ class League:
         with self.counting("checked") as show:
             book = collect_entries(self.submissions, check_jobs(self.jobs) or joblib.cpu_count(), played, show)
         if self.run:
-            size = run_directory.load_run(self.run).requested["board"]
+            size = run_directory.load_run(self.run).size
             board = ChosenBoard(size, f"Board: {size}, as in {self.run}.")
         else:
             board = choose_board(book, self.given.get("board"))
@@ -160,7 +159,7 @@ class League:
             raise ValueError("--hard-cap must be above 0 seconds: a league stops players that do not answer")
         run_keeping.new_directory(load_config(None, keys))
         book, board = self._players()
-        config = league_config(book, schedule, {**keys, "board": board.size})
+        config = league_config(book, schedule, {**keys, "board": str(board.size)})
         _say(board.sentence)
         return book, config
 
@@ -221,23 +220,23 @@ def choose_board(book: LeagueEntries, asked_for: str | None = None) -> ChosenBoa
     third = sum(entry.player.edition == THIRD.name for entry in book.entries)
     players = f"{third} of {total} players {'is' if third == 1 else 'are'} of the third edition"
     if asked_for is not None:
-        size = format_size(*parse_size(asked_for))
+        size = parse_size(asked_for)
         return ChosenBoard(size, f"Board: {size}, as asked for; {players}, which was made for {THIRD.usual_size}.")
     if 2 * third > total:
         size = THIRD.usual_size
         return ChosenBoard(size, f"Board: {size}, since {players}, which was made for it; the others play on any.")
     if not third:
-        return ChosenBoard(USUAL_BOARD, f"Board: {USUAL_BOARD}, the usual one; no player is of the third edition.")
+        return ChosenBoard(USUAL_SIZE, f"Board: {USUAL_SIZE}, the usual one; no player is of the third edition.")
     return ChosenBoard(
-        USUAL_BOARD,
-        f"Board: {USUAL_BOARD}, the usual one; {players}, which was made for {THIRD.usual_size}: they play in the "
+        USUAL_SIZE,
+        f"Board: {USUAL_SIZE}, the usual one; {players}, which was made for {THIRD.usual_size}: they play in the "
         f"middle of their own board (--board {THIRD.usual_size} for all).",
     )
 
 
-def fit_for(book: LeagueEntries, size: str) -> LeagueEntries:
+def fit_for(book: LeagueEntries, size: Size) -> LeagueEntries:
     """Return the class with all who cannot play on a board of this size moved to those that do not play."""
-    why = unsupported_size_reason(*parse_size(size))
+    why = unsupported_size_reason(*size)
     third = [entry.player.name for entry in book.entries if entry.player.edition == THIRD.name]
     return book.without([Skipped(name, why) for name in third]) if why else book
 

@@ -22,7 +22,7 @@ from knights_isolation.isolation.compiling.compile_heuristic import CompileError
 from knights_isolation.isolation.games.batch_evaluation import evaluate_all
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Cost, Limit
 
 from ..plan.catalogue import Heuristic, first_line
@@ -113,7 +113,7 @@ def select_features(
     Raises:
         ValueError: no such feature, it does not compile, or the suite has nothing to compare.
     """
-    size = parse_size(suite.size)
+    size = suite.size
     steps = itertools.count(1)
 
     def done() -> None:
@@ -179,7 +179,7 @@ class _Table:
 
     @classmethod
     def of(
-        cls, suite: Suite, size: tuple[int, int], names: Sequence[str], at: Limit, guide: str, done: Callable[[], None]
+        cls, suite: Suite, size: Size, names: Sequence[str], at: Limit, guide: str, done: Callable[[], None]
     ) -> _Table:
         """Compute the values of features; `done` is called after each."""
         leader = compile_heuristic(get(guide), size)
@@ -213,9 +213,7 @@ class _Table:
         return float(weights @ np.logaddexp(0.0, -logits) / weights.sum())
 
 
-def _steps(
-    table: _Table, size: tuple[int, int], names: Sequence[str], most: int
-) -> Iterator[tuple[list[str], float, float]]:
+def _steps(table: _Table, size: Size, names: Sequence[str], most: int) -> Iterator[tuple[list[str], float, float]]:
     """The features so far, what the last one gains, in thousandths of loss, and what it costs."""
     chosen: list[int] = []
     loss = float(np.log(2))
@@ -244,9 +242,8 @@ def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[Singl
     return tuple(sorted(features, key=lambda feature: feature.loss))
 
 
-def _nanoseconds(sums: Sequence[Sequence[str]], size: tuple[int, int]) -> list[float]:
+def _nanoseconds(sums: Sequence[Sequence[str]], size: Size) -> list[float]:
     """Return the cost per node of each of several sums of features."""
-    rows, columns = size
     composites = [Composite(phases=((1.0, tuple((1.0, _function(name)) for name in names)),)) for names in sums]
     agents = [SearchAgent("sum", "alphabeta", composite, "sum", Limit(nodes=_NODES)) for composite in composites]
-    return [cost.nanoseconds for cost in measure_costs(agents, f"{rows}x{columns}") if isinstance(cost, Cost)]
+    return [cost.nanoseconds for cost in measure_costs(agents, size) if isinstance(cost, Cost)]

@@ -24,7 +24,6 @@ from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeur
 from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, expected_lines
 from knights_isolation.isolation.games.batch_moves import Positions, is_over
 from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import bind_parameters, name_of
 
@@ -114,7 +113,7 @@ def fit(heuristic: Heuristic, suite: Suite, held_out: Suite, at: Limit, only: Se
     space = space_of(heuristic, only)
     name = name_of(heuristic)
     try:
-        return _fit(space, name, compile_heuristic(heuristic, parse_size(suite.size)), suite, held_out, at, seed)
+        return _fit(space, name, compile_heuristic(heuristic, suite.size), suite, held_out, at, seed)
     except CompileError as error:
         why = f"runs interpreted, which is too slow for fitting (millions of calls): {error}"
     except ArithmeticError as error:

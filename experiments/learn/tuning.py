@@ -162,7 +162,7 @@ def judge(
     new = replace(with_values(old, values), name=f"{old.name}_tuned")
     keys: dict[str, Any] = {
         "format": "gauntlet" if opponent else "head-to-head", "contenders": (str(new),), "baseline": str(old),
-        "board": question.size, "openings": f"random:{question.plies},screen", "pairs": pairs,
+        "board": str(question.size), "openings": f"random:{question.plies},screen", "pairs": pairs,
         "seed": question.plan.seed, "limit": str(old.limit),
     }  # fmt: skip
     if opponent:

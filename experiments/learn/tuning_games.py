@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
 
@@ -100,7 +100,7 @@ class OpeningPool:
         return orbits
 
 
-def pool_of(size: str, plies: int, count: int, seed: int) -> OpeningPool:
+def pool_of(size: Size, plies: int, count: int, seed: int) -> OpeningPool:
     """Draw at most `count` random openings of the half for fitting.
 
     Raises:
@@ -150,7 +150,7 @@ PlayBatches = Callable[[Sequence[Batch]], Iterator[BatchResult]]
 
 
 @contextmanager
-def playing(size: str, jobs: int = 1, cluster: str | None = None) -> Iterator[PlayBatches]:
+def playing(size: Size, jobs: int = 1, cluster: str | None = None) -> Iterator[PlayBatches]:
     """Return a function that plays batches on boards of one size; see `parallel_mapper`."""
     with parallel_mapper(jobs, cluster) as spread:
 
@@ -162,14 +162,14 @@ def playing(size: str, jobs: int = 1, cluster: str | None = None) -> Iterator[Pl
         yield play
 
 
-def play_batch(batch: Batch, size: str, files: Sequence[UserFile] = ()) -> BatchResult:
+def play_batch(batch: Batch, size: Size, files: Sequence[UserFile] = ()) -> BatchResult:
     """Play every opening of a batch twice, by agents that may come from these users' files of another machine."""
     first, second = (make_agent(parse_spec(text)) for text in placed_specs((batch.first, batch.second), files))
     return BatchResult.of(batch.key, *play_pairs(first, second, batch.openings, batch.numbers, size))
 
 
 def play_pairs(
-    first: Agent, second: Agent, openings: Sequence[Sequence[int]], numbers: Iterable[int], size: str
+    first: Agent, second: Agent, openings: Sequence[Sequence[int]], numbers: Iterable[int], size: Size
 ) -> tuple[Ints, int]:
     """Play every opening twice with sides swapped; seeds follow from the openings' numbers.
 
@@ -184,7 +184,7 @@ def play_pairs(
     return wins, sum(int(game.is_forfeit.sum()) for game in games)
 
 
-def prepare(specs: Sequence[str], size: str) -> list[Agent]:
+def prepare(specs: Sequence[str], size: Size) -> list[Agent]:
     """The agents of specs, compiled, so that workers find their code.
 
     Raises:
@@ -192,7 +192,7 @@ def prepare(specs: Sequence[str], size: str) -> list[Agent]:
     """
     agents = [make_agent(parse_spec(text)) for text in specs]
     for agent in agents:
-        agent.compiled(parse_size(size))
+        agent.compiled(size)
     return agents
 
 
@@ -248,7 +248,7 @@ class TuningTask:
     spec: Spec
     opponent: Spec | None
     wanted: tuple[str, ...] = ()
-    size: str = "7x7"
+    size: Size = USUAL_SIZE
     plies: int = 4
     openings: int = OPENINGS
     plan: SpsaPlan = plan_of(20_000, 1)
@@ -315,7 +315,7 @@ def opened_study(
     space = space_of(agents[0].heuristic, question.wanted, with_choices=question.sampler == "optuna")
     pool = pool_of(question.size, question.plies, question.openings, question.plan.seed)
     openings, plan = [question.plies, len(pool)], asdict(question.plan)
-    facts = {**described(space), "agents": settings, "size": question.size, "openings": openings, "plan": plan}
+    facts = {**described(space), "agents": settings, "size": str(question.size), "openings": openings, "plan": plan}
     with playing(question.size, **where) as play:
         yield Study(question, space, pool, play, kept_results(out, facts), out)
 

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from knights_isolation.isolation.engines.protocol import Language, Program
 from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, Size, parse_size
 from knights_isolation.isolation.suggestions import did_you_mean, file_meant
 
 from ..roster import parse_limit, spec_of
@@ -104,11 +104,11 @@ LARGEST_DIFFERENCE = 1_000
 
 
 def playable_size(board: str) -> str:
-    """Return a board size, written as `format_size` does; raise ValueError if it is none, or too large for runs."""
-    rows, columns = parse_size(board)
-    if rows * columns > MOST_COMPILED_CELLS:  # interpreted searches would play for ever
+    """Return a board size, written as usual; raise ValueError if it is none, or too large for runs."""
+    size = parse_size(board)
+    if size.cells > MOST_COMPILED_CELLS:  # interpreted searches would play for ever
         raise ValueError(f"too large: runs are played on boards of up to {MOST_COMPILED_CELLS} cells")
-    return format_size(rows, columns)
+    return str(size)
 
 
 def parse_openings(text: str) -> OpeningSpec:
@@ -262,6 +262,11 @@ class Config(BaseModel):
                 "--jobs"
             )
         return self
+
+    @property
+    def size(self) -> Size:
+        """The size of the board."""
+        return parse_size(self.board)
 
     @property
     def programs(self) -> dict[str, Program]:

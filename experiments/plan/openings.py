@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.games.pgn import read_pgn
-from knights_isolation.isolation.rules.geometry import cells_of, format_size, knight_masks, parse_size, symmetries
+from knights_isolation.isolation.rules.geometry import Size, cells_of, knight_masks, symmetries
 from knights_isolation.isolation.rules.seeds import mixed
 
 Cells = NDArray[np.int16]
@@ -41,7 +41,7 @@ class OpeningSet:
     number of existing openings of this kind on this board, or 0 if unknown.
     """
 
-    size: str
+    size: Size
     cells: Cells
     population: int
 
@@ -53,7 +53,7 @@ class OpeningSet:
         return tuple(int(cell) for cell in row[row != _NOWHERE])
 
 
-def random_openings(size: str, plies: int, count: int, seed: int, subset: Subset = "any") -> OpeningSet:
+def random_openings(size: Size, plies: int, count: int, seed: int, subset: Subset = "any") -> OpeningSet:
     """Draw at most `count` openings of `plies` random plies, without replacement and distinct as positions.
 
     If the board has few enough (`ENUMERATED`; two plies of 7x7 have 2,352), all positions are equally likely, and
@@ -83,7 +83,7 @@ def random_openings(size: str, plies: int, count: int, seed: int, subset: Subset
     return OpeningSet(size, drawn, population)
 
 
-def placement_openings(size: str, subset: Subset = "any") -> OpeningSet:
+def placement_openings(size: Size, subset: Subset = "any") -> OpeningSet:
     """Return every pair of placements after which player 1 has a move, in row-major order: 2,352 of them on 7x7.
 
     Raises:
@@ -100,7 +100,7 @@ def placement_openings(size: str, subset: Subset = "any") -> OpeningSet:
     return OpeningSet(size, every, len(every))
 
 
-def file_openings(path: Path, size: str, subset: Subset = "any") -> OpeningSet:
+def file_openings(path: Path, size: Size, subset: Subset = "any") -> OpeningSet:
     """Read the openings of a text file: one per line, its cells as row-major integers separated by commas or spaces.
 
     Empty lines and text after `#` are ignored. For a file of games, `.pgn`, the opening of each game counts: the one
@@ -119,7 +119,7 @@ def file_openings(path: Path, size: str, subset: Subset = "any") -> OpeningSet:
     return OpeningSet(size, chosen, _population_like(chosen, size, subset))
 
 
-def _of_lines(path: Path, size: str) -> list[tuple[int, ...]]:
+def _of_lines(path: Path, size: Size) -> list[tuple[int, ...]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -138,10 +138,10 @@ def _of_lines(path: Path, size: str) -> list[tuple[int, ...]]:
     return openings
 
 
-def _of_games(path: Path, size: str) -> list[tuple[int, ...]]:
+def _of_games(path: Path, size: Size) -> list[tuple[int, ...]]:
     openings = []
     for game in read_pgn(path):
-        if game.size != format_size(*parse_size(size)):
+        if game.size != size:
             raise ValueError(f"{path}:{game.line}: the game is on {game.size}, not on {size}")
         try:
             openings.append(check_opening(game.opening, size))
@@ -150,13 +150,13 @@ def _of_games(path: Path, size: str) -> list[tuple[int, ...]]:
     return openings
 
 
-def check_opening(cells: Sequence[int], size: str) -> tuple[int, ...]:
+def check_opening(cells: Sequence[int], size: Size) -> tuple[int, ...]:
     """Validate an opening and return it as a tuple of cells.
 
     Raises:
         ValueError: it is not a sequence of legal plies on this board, or it ends the game; the message names the ply.
     """
-    rows, columns = parse_size(size)
+    rows, columns = size
     visited, locations = 0, [_NOWHERE, _NOWHERE]
     for ply, cell in enumerate(cells):
         if not 0 <= cell < rows * columns:
@@ -174,32 +174,32 @@ def check_opening(cells: Sequence[int], size: str) -> tuple[int, ...]:
     return tuple(int(cell) for cell in cells)
 
 
-def opening_ids(cells: Cells, size: str) -> Ids:
+def opening_ids(cells: Cells, size: Size) -> Ids:
     """Return a 63-bit id of the position after each opening, the same in every run and on every machine."""
     return _hashes(cells, _position_keys(size))
 
 
-def orbit_ids(cells: Cells, size: str) -> Ids:
+def orbit_ids(cells: Cells, size: Size) -> Ids:
     """Return a 63-bit id of the position after each opening, up to the symmetries of the board.
 
     Symmetric openings (by rotation or reflection) share it, and are best treated as one cluster.
     """
     keys = _position_keys(size)
-    images = (np.append(np.array(image, np.int16), np.int16(_NOWHERE)) for image in symmetries(*parse_size(size)))
+    images = (np.append(np.array(image, np.int16), np.int16(_NOWHERE)) for image in symmetries(*size))
     smallest = np.full(len(cells), np.iinfo(np.uint64).max, np.uint64)
     for image in images:
         smallest = np.minimum(smallest, _hashes(image[cells], keys))
     return smallest
 
 
-def distinct_positions(games: Sequence[Sequence[int]], size: str) -> NDArray[np.int64]:
+def distinct_positions(games: Sequence[Sequence[int]], size: Size) -> NDArray[np.int64]:
     """Return the indices of the first game that leads to each position, up to symmetry, in ascending order."""
     if not games:
         return np.empty(0, np.int64)
     return np.sort(np.unique(orbit_ids(padded(games), size), return_index=True)[1])
 
 
-def orbit_ids_by_ply(cells: Cells, size: str) -> Ids:
+def orbit_ids_by_ply(cells: Cells, size: Size) -> Ids:
     """Return the `orbit_ids` of all positions of games, one row per game: at the start and after every ply.
 
     Column p is the position after p plies; it is 0 if the game, padded with -1, was over before.
@@ -208,7 +208,7 @@ def orbit_ids_by_ply(cells: Cells, size: str) -> Ids:
     smallest = np.full((len(cells), plies + 1), np.iinfo(np.uint64).max, np.uint64)
     keys = _position_keys(size)
     visits, location_keys = keys(0), (keys(1), keys(2))
-    for image in symmetries(*parse_size(size)):
+    for image in symmetries(*size):
         seen = np.append(np.array(image, np.int16), np.int16(_NOWHERE))[cells]
         hashes = np.full(smallest.shape, mixed(keys(3)[:1])[0], np.uint64)
         hashes[:, 1:] ^= np.bitwise_xor.accumulate(visits[seen], axis=1)
@@ -222,11 +222,11 @@ def orbit_ids_by_ply(cells: Cells, size: str) -> Ids:
     return smallest
 
 
-def colour_roles(cells: Cells, size: str) -> NDArray[np.int8]:
+def colour_roles(cells: Cells, size: Size) -> NDArray[np.int8]:
     """For each opening, 0 if both placements are on cells of one colour, 1 if not, 2 if a placement is missing."""
     if cells.shape[1] < 2:
         return np.full(len(cells), 2, np.int8)
-    columns = parse_size(size)[1]
+    columns = size.columns
     row, column = np.divmod(cells[:, :2].astype(np.int64), columns)
     differ = ((row + column).sum(axis=1) % 2).astype(np.int8)
     return np.where((cells[:, :2] == _NOWHERE).any(axis=1), np.int8(2), differ)
@@ -263,7 +263,7 @@ def padded(openings: Sequence[Sequence[int]]) -> Cells:
     return rows
 
 
-def _of_subset(cells: Cells, size: str, subset: Subset) -> Cells:
+def _of_subset(cells: Cells, size: Size, subset: Subset) -> Cells:
     if subset == "any":
         return cells
     if subset in ("fit", "screen"):
@@ -273,21 +273,21 @@ def _of_subset(cells: Cells, size: str, subset: Subset) -> Cells:
     return chosen
 
 
-def _distinct(cells: Cells, size: str) -> Cells:
+def _distinct(cells: Cells, size: Size) -> Cells:
     first = np.unique(opening_ids(cells, size), return_index=True)[1]
     return cells[np.sort(first)]
 
 
-def _population_like(cells: Cells, size: str, subset: Subset) -> int:
+def _population_like(cells: Cells, size: Size, subset: Subset) -> int:
     """Return the number of openings of the length and subset of these, if they share one length; otherwise 0."""
     lengths = np.unique((cells != _NOWHERE).sum(axis=1))
     every = _enumerate(size, int(lengths[0])) if len(lengths) == 1 else None
     return 0 if every is None else len(_of_subset(every, size, subset))
 
 
-def _enumerate(size: str, plies: int) -> Cells | None:
+def _enumerate(size: Size, plies: int) -> Cells | None:
     """Return every unfinished position after `plies` plies, one opening each; None if there are too many sequences."""
-    count = _cell_count(size)
+    count = size.cells
     if plies >= 2 and count * (count - 1) > ENUMERATED:
         return None
     targets, cells, blank = _targets(size), np.empty((1, 0), np.int16), _all_blank(1, count)
@@ -301,9 +301,9 @@ def _enumerate(size: str, plies: int) -> Cells | None:
     return _distinct(cells[_choices(cells, blank, targets)[1].any(axis=1)], size)
 
 
-def _walk(size: str, plies: int, count: int, generator: np.random.Generator, subset: Subset) -> Cells:
+def _walk(size: Size, plies: int, count: int, generator: np.random.Generator, subset: Subset) -> Cells:
     """Collect distinct ends of random walks, until `count` or thousands of walks in a row without a new one."""
-    most = max(1, _WALKED_CELLS // _cell_count(size))
+    most = max(1, _WALKED_CELLS // size.cells)
     openings = np.empty((0, plies), np.int16)
     dry = 0
     while len(openings) < count and dry < _DRY_WALKS:
@@ -314,9 +314,9 @@ def _walk(size: str, plies: int, count: int, generator: np.random.Generator, sub
     return openings[:count]
 
 
-def _random_walks(size: str, plies: int, walkers: int, generator: np.random.Generator) -> Cells:
+def _random_walks(size: Size, plies: int, walkers: int, generator: np.random.Generator) -> Cells:
     """Return walks of uniformly random legal plies from the empty board, without those that end the game."""
-    targets, cells, blank = _targets(size), np.empty((walkers, 0), np.int16), _all_blank(walkers, _cell_count(size))
+    targets, cells, blank = _targets(size), np.empty((walkers, 0), np.int16), _all_blank(walkers, size.cells)
     for _ in range(plies):
         choices, legal = _choices(cells, blank, targets)
         row = np.flatnonzero(legal.any(axis=1))
@@ -348,19 +348,14 @@ def _all_blank(rows: int, count: int) -> NDArray[np.bool_]:
     return blank
 
 
-def _targets(size: str) -> Cells:
+def _targets(size: Size) -> Cells:
     """Return the cells a knight's move away from each cell, padded with -1 to eight."""
-    return padded([[*cells_of(mask)] + [_NOWHERE] * 8 for mask in knight_masks(*parse_size(size))])[:, :8]
+    return padded([[*cells_of(mask)] + [_NOWHERE] * 8 for mask in knight_masks(*size)])[:, :8]
 
 
-def _cell_count(size: str) -> int:
-    rows, columns = parse_size(size)
-    return rows * columns
-
-
-def _position_keys(size: str) -> Callable[[int], NDArray[np.uint64]]:
+def _position_keys(size: Size) -> Callable[[int], NDArray[np.uint64]]:
     """Return tables of random keys (Zobrist, 1970): 0 for visited cells, 1 and 2 for players' cells; [-1] is 0."""
-    rows, columns = parse_size(size)
+    rows, columns = size
     cells = np.arange(rows * columns, dtype=np.uint64)
 
     def table(kind: int) -> NDArray[np.uint64]:

@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.seeds import SeedsBy, game_seeds
 
 from .openings import Cells, colour_roles, opening_ids, orbit_ids
@@ -48,7 +49,7 @@ class Schedule:
     `agents` are names; `cells` holds one opening per row, padded with -1; `seeds_by` is the rule of `seeds.game_seeds`.
     """
 
-    size: str
+    size: Size
     seed: int
     agents: tuple[str, ...]
     matches: tuple[Match, ...]
@@ -77,7 +78,7 @@ class Schedule:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that is scheduled; the rule of its seeds is stored beside it."""
-        facts = repr((self.size, self.seed, self.agents, self.matches, self.cells.shape))
+        facts = repr((str(self.size), self.seed, self.agents, self.matches, self.cells.shape))
         return hashlib.sha256(facts.encode() + self.cells.astype("<i2").tobytes()).hexdigest()
 
     @cached_property

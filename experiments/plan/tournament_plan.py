@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.seeds import SeedsBy
 
 from ..roster import Spec, make_agent, make_agents, parse_limit, parse_spec, settings_text
@@ -87,8 +87,8 @@ def make_plan(
     from knights_isolation.isolation.players.agents import check_board_size
 
     made, left_out = make_entrants(config)
-    check_board_size((entrant.agent for entrant in made), parse_size(config.board))
-    entrants = tuple(_looked_at(entrant, config.board) for entrant in made)
+    check_board_size((entrant.agent for entrant in made), config.size)
+    entrants = tuple(_looked_at(entrant, config.size) for entrant in made)
     contenders = sum("contender" in entrant.roles for entrant in entrants)
     share = _control_share(config, contenders) if pools_control else 1.0
     shared, own, notes = draw_openings(config, share)
@@ -158,12 +158,12 @@ def _group(
     return group, notes
 
 
-def _looked_at(entrant: Entrant, board: str) -> Entrant:
+def _looked_at(entrant: Entrant, size: Size) -> Entrant:
     if not entrant.agent.is_user_code:
         return entrant
     from knights_isolation.isolation.checks.answer_checks import check_determinism
 
-    return replace(entrant, agent=check_determinism(entrant.agent, parse_size(board)))
+    return replace(entrant, agent=check_determinism(entrant.agent, size))
 
 
 def draw_openings(
@@ -181,12 +181,12 @@ def draw_openings(
     seed = int(np.random.SeedSequence([config.seed, 1]).generate_state(1, np.uint64)[0])
     if spec.kind == "random":
         wanted = min(wanted, _MOST_DRAWN) if config.pairs == "all" else wanted
-        drawn = random_openings(config.board, spec.plies, wanted + for_control, seed, spec.subset)
+        drawn = random_openings(config.size, spec.plies, wanted + for_control, seed, spec.subset)
     elif spec.kind == "placements":
-        drawn = placement_openings(config.board, spec.subset)
+        drawn = placement_openings(config.size, spec.subset)
         drawn = replace(drawn, cells=np.random.default_rng(seed).permutation(drawn.cells))
     else:
-        drawn = file_openings(expand_path(spec.path), config.board, spec.subset)
+        drawn = file_openings(expand_path(spec.path), config.size, spec.subset)
     shared = replace(drawn, cells=drawn.cells[:wanted])
     own = drawn.cells[wanted : wanted + for_control]
     notes = []
@@ -407,8 +407,7 @@ def seconds_to_play(plan: Plan, games: int | None = None) -> float:
     Code that cannot be compiled is slower, which is unknown before it has been tried. Moves of
     the agents in `of_unknown_speed` are not included.
     """
-    rows, columns = parse_size(plan.schedule.size)
-    moves = max(_SHARE_OF_CELLS * rows * columns - plan.schedule.cells.shape[1], 1) / 2
+    moves = max(_SHARE_OF_CELLS * plan.schedule.size.cells - plan.schedule.cells.shape[1], 1) / 2
     costs = [_seconds_a_move(entrant) for entrant in plan.entrants]
     total = math.fsum(
         2 * match.pairs * (_GAME + moves * (costs[match.first] + costs[match.second]))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from knights_isolation.isolation.checks.search_cost import measure_costs
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Cost, Limit
 
 from ..plan.tournament_plan import Entrant, Plan, make_plan
@@ -60,7 +61,7 @@ def at_equal_cost(plan: Plan, measure: Callable[[Sequence[str]], Costs]) -> tupl
     return replace(scaled, notes=scaled.notes + _warnings(fixed)), known
 
 
-def specs_at_equal_cost(specs: Sequence[Spec], size: str) -> tuple[list[Spec], list[Cost]]:
+def specs_at_equal_cost(specs: Sequence[Spec], size: Size) -> tuple[list[Spec], list[Cost]]:
     """Return completed specs, all but the first with limits at which they take as much time as it, and their costs."""
     agents = [make_agent(spec) for spec in specs]
     for spec, agent in zip(specs, agents, strict=True):

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.games.match import GameBatch
 from knights_isolation.isolation.games.match import concatenate as joined_games
-from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
 
 from ..plan.schedule import Ids, Schedule
@@ -111,7 +110,7 @@ def games_table(schedule: Schedule, settings: Sequence[str], played: FinishedGam
 
 def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> dict[str, pa.Array]:
     """Return the `log.SCHEDULED` columns of games, which are known before they are played."""
-    rows, columns = parse_size(schedule.size)
+    rows, columns = schedule.size
     opening_rows = schedule.opening_rows(ids)
     players = schedule.players(ids)
     cells = schedule.cells[opening_rows]

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 
 from knights_isolation.isolation.games.match import play_many
-from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.suggestions import command
 
 from ..plan import run_keeping
@@ -165,7 +164,7 @@ def _ids_in(plan: Plan, games: pa.Table) -> Ids:
 def _replay(run: Path, plan: Plan, logged: Ids, ids: Ids) -> None:
     """Replay some of a run's games; raise an error if one replays differently, since the engine has changed then."""
     # `logged` are the games' ids in the run's log, `ids` those in the plan.
-    schedule, size, clocked = plan.schedule, parse_size(plan.schedule.size), on_the_clock(plan.entrants)
+    schedule, size, clocked = plan.schedule, plan.schedule.size, on_the_clock(plan.entrants)
     ours = [
         index
         for index, entrant in enumerate(plan.entrants)

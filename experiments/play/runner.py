@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from knights_isolation.isolation.checks.answer_checks import unresponsive_reason
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.processes.subprocess_player import HANGS_AFTER
-from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Cost
 
 from ..plan import run_keeping
@@ -420,7 +419,7 @@ def _prepare(
 
     interpreted = prepare(pool, task, jobs, interrupted, tell)
     tell([(index,) for index in interpreted], interpreted)
-    size = parse_size(plan.config.board)
+    size = plan.config.size
     silences = [unresponsive_reason(plan.entrants[index].agent, size) for index in interpreted if not interrupted()]
     notes[known:] = [*_interpreted_notes(plan, interpreted), *filter(None, silences)]
 

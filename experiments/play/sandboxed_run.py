@@ -8,7 +8,6 @@ from typing import Any
 
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.processes.child import Setup, recipe
-from knights_isolation.isolation.rules.geometry import parse_size
 
 from ..plan.config import Config, load_config
 from ..roster import complete, make_agent, parse_spec
@@ -56,6 +55,6 @@ def play_here(keys: Mapping[str, Any], out: str, extends: str) -> None:
     config = extended_config(extends, wanted) if extends else load_config(None, wanted)
     for spec in map(parse_spec, config.contenders):
         agent = make_agent(complete(spec)) if spec.is_file else None
-        if agent and (why := agent.why_interpreted(parse_size(config.board))):
+        if agent and (why := agent.why_interpreted(config.size)):
             raise ValueError(f"it does not compile: {why}; isolation match plays it in Python")
     play_tournament(config, extends=Path(extends) if extends else None, pools=HerePool)

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from knights_isolation.isolation.rules.seeds import game_seeds
 
@@ -65,14 +64,14 @@ def check_facts(info: RunInfo) -> None:
 
 def read_valid_games(info: RunInfo, names: Sequence[str]) -> Table:
     """Read columns of the games of a run, including game_id, by ascending id, and validate them like `check_facts`."""
-    size: str = info.requested["board"]
-    rows, columns = parse_size(size)
+    size = info.size
     agents = {name: entry.settings for name, entry in info.agents.items()}
 
     def checked(part: Path, table: Table) -> Table:
         ids = _ids(part, table)
         columns_of = {name: numbers(table, name) for name in ("rows", "columns", "opening_id", "seed")}
-        _refuse(part, ids, (columns_of["rows"] != rows) | (columns_of["columns"] != columns), f"it is not on {size}")
+        is_elsewhere = (columns_of["rows"] != size.rows) | (columns_of["columns"] != size.columns)
+        _refuse(part, ids, is_elsewhere, f"it is not on {size}")
         sides = np.stack([_players(part, table, ids, side, agents) for side in (1, 2)], axis=1)
         opening_ids = columns_of["opening_id"].view(np.uint64)
         seeds = game_seeds(info.seeds_by, info.requested["seed"], tuple(agents), ids, sides, opening_ids)

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from knights_isolation.isolation.rules.geometry import Size, parse_size
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.seeds import SeedsBy
 
@@ -245,6 +246,11 @@ class RunInfo:
     """Numbers of openings of each match after which the runs were finished that this one extends."""
     configuration: str = ""
     """Digest of `config.toml`; empty if unknown."""
+
+    @property
+    def size(self) -> Size:
+        """The size of the board."""
+        return parse_size(self.requested["board"])
 
     @property
     def baseline(self) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from knights_isolation.isolation.rules.geometry import canonical_opening, format_size
+from knights_isolation.isolation.rules.geometry import Size, canonical_opening
 
 from ..record.columns import Table, among, lists, numbers, where
 from ..record.log import fold_batches
@@ -82,12 +82,16 @@ class Placement:
     rate: Interval
 
 
-def commonest_size(findings: RunResults) -> tuple[int, int] | None:
+def commonest_size(findings: RunResults) -> Size | None:
     """Return rows and columns of the board most games were played on; None without games."""
     if not findings.played:
         return None
-    rows, columns = divmod(int(findings.games["size"].mode().iloc[0]), 1000)
-    return rows, columns
+    return _size(findings.games["size"].mode().iloc[0])
+
+
+def _size(number: int) -> Size:
+    """Return the size that the frame of a run's games has as one number."""
+    return Size(*divmod(int(number), 1000))
 
 
 def placements(findings: RunResults) -> tuple[Placement, ...]:
@@ -95,7 +99,7 @@ def placements(findings: RunResults) -> tuple[Placement, ...]:
     size = commonest_size(findings)
     if size is None:
         return ()
-    canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size[0] * size[1])])
+    canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size.cells)])
     winner, orbit = (numbers(findings.table, name) for name in ("winner", "orbit"))
     by_player = []
     for number, cells in enumerate(first_cells(findings, size)):
@@ -132,7 +136,7 @@ def visits(findings: RunResults) -> npt.NDArray[np.float64] | None:
     return np.array(counts, np.float64) / float(games)
 
 
-def first_cells(findings: RunResults, size: tuple[int, int]) -> npt.NDArray[np.int16]:
+def first_cells(findings: RunResults, size: Size) -> npt.NDArray[np.int16]:
     """Return both players' first cells, [player, game], in each game of the table; −1 without, and on other boards."""
     cells = np.full((2, findings.played), -1, np.int16)
     runs, ids = (numbers(findings.table, name) for name in ("run", "own_id"))
@@ -150,7 +154,7 @@ def first_cells(findings: RunResults, size: tuple[int, int]) -> npt.NDArray[np.i
     return cells
 
 
-def _first_cells(table: Table, size: tuple[int, int]) -> tuple[Ints, npt.NDArray[np.int16]]:
+def _first_cells(table: Table, size: Size) -> tuple[Ints, npt.NDArray[np.int16]]:
     table = _of_size(table, size)
     values, starts = lists(table, "moves")
     moves = np.append(values, np.array([-1, -1], np.int16))
@@ -158,8 +162,8 @@ def _first_cells(table: Table, size: tuple[int, int]) -> tuple[Ints, npt.NDArray
     return numbers(table, "game_id"), np.array(cells, np.int16)
 
 
-def _of_size(table: Table, size: tuple[int, int]) -> Table:
-    return where(table, (numbers(table, "rows") == size[0]) & (numbers(table, "columns") == size[1]))
+def _of_size(table: Table, size: Size) -> Table:
+    return where(table, (numbers(table, "rows") == size.rows) & (numbers(table, "columns") == size.columns))
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -167,7 +171,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class ExampleGame:
-    """An example game, its run by index in `RunResults.sources`, its board as ROWSxCOLUMNS.
+    """An example game, its run by index in `RunResults.sources`, its board as rows and columns.
 
     The agent that placed first comes first in `agents`; `winner` is 1 or 2. `instead` is the baseline's game in the
     same run, from the same opening, on the same side and against the same opponent, with the opposite result; None if
@@ -176,7 +180,7 @@ class ExampleGame:
 
     run: int
     game_id: int
-    size: str
+    size: Size
     agents: tuple[str, str]
     winner: int
     moves: tuple[int, ...]
@@ -277,7 +281,7 @@ def example_games(findings: RunResults, chosen: Mapping[Key, tuple[int, int | No
         examples[key] = ExampleGame(
             run=int(row["run"]),
             game_id=int(row["own_id"]),
-            size=format_size(*divmod(int(row["size"]), 1000)),
+            size=_size(row["size"]),
             agents=(str(row["agent_1"]), str(row["agent_2"])),
             winner=int(row["winner"]),
             moves=moves[index],
@@ -329,7 +333,7 @@ def leads_by_opening(findings: RunResults, contender: str) -> tuple[OpeningLead,
     twin, twin_keys, twin_won = played.of(findings.baseline)
     _, of_own, of_twin = np.intersect1d(own_keys, twin_keys, return_indices=True)
     own, twin = own[of_own], twin[of_twin]
-    canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size[0] * size[1])])
+    canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size.cells)])
     first = first_cells(findings, size)[0]
     at = np.where(first[own] >= 0, canonical[first[own]], -1)
     gain = own_won[of_own] - twin_won[of_twin]

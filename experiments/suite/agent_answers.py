@@ -21,7 +21,7 @@ from knights_isolation.isolation.checks.search_cost import measure_costs
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.batch_moves import BatchMoves, Positions, choose_moves, join_answers
 from knights_isolation.isolation.players.agents import Agent, SearchAgent
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.rules.seeds import splitmix64
@@ -85,7 +85,7 @@ def collect_answers(
         ValueError: user code does not answer in time.
     """
     wanted = agents_of(specs, limit)
-    size = parse_size(positions.size)
+    size = positions.size
     compiled = {spec: agent for spec, agent in wanted.items() if agent.compiled(size) is not None}
     parts: dict[str, dict[int, BatchMoves]] = {spec: {} for spec in wanted}
     due = {spec: len(_chunks(agent, positions, repeats, spec in compiled)) for spec, agent in wanted.items()}
@@ -113,7 +113,7 @@ def collect_answers(
     return [AgentAnswers(agent.name, spec, _times(agent, repeats), joined[spec]) for spec, agent in wanted.items()]
 
 
-def costs_over_first(specs: Sequence[str], size: str) -> dict[str, Cost]:
+def costs_over_first(specs: Sequence[str], size: Size) -> dict[str, Cost]:
     """Measure the agents' costs per node on this machine, relative to the first, by name; see `measure_costs`.
 
     Agents whose cost cannot be measured are missing; if the first one is among them, all are.

@@ -27,7 +27,7 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import SearchBudget, check_position, move_results, value
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, choose_moves
 from knights_isolation.isolation.players.agents import Agent
-from knights_isolation.isolation.rules.geometry import cells_of, full_mask, knight_masks, parse_size
+from knights_isolation.isolation.rules.geometry import Size, cells_of, full_mask, knight_masks
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
 
@@ -81,7 +81,7 @@ FIELD = (
 """The reference field: agents that are asked for a reply to each move of a lost position."""
 
 
-def play_source(source: PositionSource, openings: Sequence[tuple[int, ...]], size: str, seed: int) -> list[list[int]]:
+def play_source(source: PositionSource, openings: Sequence[tuple[int, ...]], size: Size, seed: int) -> list[list[int]]:
     """Play a game from each opening and return its cells; a failing agent ends its game."""
     generator = np.random.default_rng(seed)
     agents = [parse_agent(spec) for spec in source.specs]
@@ -89,7 +89,7 @@ def play_source(source: PositionSource, openings: Sequence[tuple[int, ...]], siz
     errors = generator.choice(source.errors, size=(len(openings), 2))
     games = [list(opening) for opening in openings]
     going = np.arange(len(games))
-    for ply in range(len(openings[0]), np.prod(parse_size(size)) + 1):
+    for ply in range(len(openings[0]), size.cells + 1):
         going = np.array([game for game in going if _legal(games[game], size)], np.int64)
         if not len(going):
             break
@@ -129,12 +129,11 @@ def _chosen(
     return cells
 
 
-def _legal(moves: Sequence[int], size: str) -> list[int]:
-    rows, columns = parse_size(size)
-    blank = full_mask(rows, columns)
+def _legal(moves: Sequence[int], size: Size) -> list[int]:
+    blank = full_mask(*size)
     for cell in moves:
         blank &= ~(1 << cell)
-    return list(cells_of(knight_masks(rows, columns)[moves[-2]] & blank))
+    return list(cells_of(knight_masks(*size)[moves[-2]] & blank))
 
 
 Show = Callable[[int, int], None]
@@ -161,7 +160,7 @@ class Recipe:
         field: specs of the reference field.
     """
 
-    size: str
+    size: Size
     first_ply: int
     last_ply: int
     seed: int = 1
@@ -172,14 +171,13 @@ class Recipe:
 
 
 def recipe_of(
-    size: str, first_ply: int | None, last_ply: int | None, agents: Sequence[AgentLike], **settings: Any
+    size: Size, first_ply: int | None, last_ply: int | None, agents: Sequence[AgentLike], **settings: Any
 ) -> Recipe:
     """Return a recipe whose plies count from 1; `agents` are its field, and play, with some random moves.
 
     By default these are the informative plies, after 10 to 31 on 7x7: hardly any earlier position has a wrong move.
     """
-    rows, columns = parse_size(size)
-    first, last = (max(2, round(rows * columns * played / 49)) for played in (10, 31))
+    first, last = (max(2, round(size.cells * played / 49)) for played in (10, 31))
     plies = first_ply - 1 if first_ply else first, last_ply - 1 if last_ply else last
     field = tuple(map(spec_of, agents))
     sources = (PositionSource("own", field, (0.0, 0.1, 0.3)),) if field else SOURCES
@@ -203,8 +201,8 @@ def build_suite(
     table, finished = _resumed(recipe, path)
     missing = {orbit: openings for orbit, openings in orbits.items() if orbit not in finished}
     for agent in {spec for source in recipe.sources for spec in source.specs} | set(recipe.field):
-        parse_agent(agent).compiled(parse_size(recipe.size))
-    native_function("solve", None, *parse_size(recipe.size))
+        parse_agent(agent).compiled(recipe.size)
+    native_function("solve", None, *recipe.size)
     written = time.monotonic()
     show(len(finished), len(orbits))
     try:
@@ -251,13 +249,13 @@ def _resumed(recipe: Recipe, path: Path) -> tuple[Table, set[int]]:
     table = read_table(path)
     size, made = how_made(table)
     finished = set(made.pop("finished", ()))
-    if (size, made) != (recipe.size, _as_made(recipe)):
+    if (size, made) != (str(recipe.size), _as_made(recipe)):
         raise ValueError(f"{path} was made with other settings: delete it, or choose another file with --out")
     return table.replace_schema_metadata(None), finished
 
 
 def _as_made(recipe: Recipe) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads(json.dumps(asdict(recipe)))
+    made: dict[str, Any] = json.loads(json.dumps({**asdict(recipe), "size": str(recipe.size)}))
     return made
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.files.received import read_shipped
 from knights_isolation.isolation.games.batch_moves import Positions
+from knights_isolation.isolation.rules.geometry import Size, parse_size
 
 from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet, write_parquet
@@ -74,8 +75,8 @@ class Suite:
         return len(self.orbit)
 
     @property
-    def size(self) -> str:
-        """Board, ROWSxCOLUMNS."""
+    def size(self) -> Size:
+        """The size of the board."""
         return self.positions.size
 
     @cached_property
@@ -173,9 +174,9 @@ def read_table(path: Path) -> Table:
     return table
 
 
-def write_table(path: Path, table: Table, size: str, made: dict[str, Any]) -> None:
+def write_table(path: Path, table: Table, size: Size, made: dict[str, Any]) -> None:
     """Write a suite atomically; see `write_parquet`."""
-    metadata = {_SIZE: size.encode(), _MADE: json.dumps(made, sort_keys=True).encode()}
+    metadata = {_SIZE: str(size).encode(), _MADE: json.dumps(made, sort_keys=True).encode()}
     write_parquet(path, table.replace_schema_metadata(metadata), _LEVEL)
 
 
@@ -190,7 +191,7 @@ def _suite(name: str, table: Table) -> Suite:
     legal, starts = lists(table, "legal")
     return Suite(
         name=name,
-        positions=Positions(size, *lists(table, "moves")),
+        positions=Positions(parse_size(size), *lists(table, "moves")),
         legal=legal,
         starts=starts,
         keeps=lists(table, "keeps")[0].astype(bool),

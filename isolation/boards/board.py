@@ -12,12 +12,11 @@ from ..rules.geometry import (
     Move,
     cells_of,
     check_size,
-    format_size,
     full_mask,
     knight_mask,
     move_of,
     parse_fen,
-    parse_size,
+    size_of,
     write_fen,
 )
 from ..rules.outcome import Outcome, Reason
@@ -138,19 +137,21 @@ class Board:
         self._setup: int | None = None
 
     @classmethod
-    def from_moves(cls, cells: Sequence[int], size: str = "7x7", players: tuple[Any, Any] = (1, 2)) -> Self:
-        """Return the position after the given cells were played, player 1 first.
+    def from_moves(
+        cls, cells: Sequence[int], size: str | tuple[int, int] = "7x7", players: tuple[Any, Any] = (1, 2)
+    ) -> Self:
+        """Return the position after the given cells were played, player 1 first; `size` is (rows, columns) or "7x7".
 
         Raises:
             ValueError: bad size, or illegal cell; the message gives the ply, the cell and the reason.
         """
-        rows, columns = parse_size(size)
+        rows, columns = size_of(size)
         board = cls(*players, width=columns, height=rows)
         for ply, cell in enumerate(cells, start=1):
             try:
                 board.play_cell(cell)
             except ValueError as error:
-                raise ValueError(f"illegal move at ply {ply} on {format_size(rows, columns)}: {error}") from None
+                raise ValueError(f"illegal move at ply {ply} on {rows}x{columns}: {error}") from None
         return board
 
     @classmethod
@@ -329,7 +330,7 @@ class Board:
     @_Fact
     def size(self) -> str:
         """The size as "ROWSxCOLUMNS"."""
-        return format_size(self.height, self.width)
+        return f"{self.height}x{self.width}"
 
     @_Fact
     def history(self) -> tuple[int, ...]:

@@ -11,7 +11,6 @@ from ..editions.classic_board import Board
 from ..editions.edition import THIRD, Edition, edition_of, names_no_move, read_move, seat
 from ..loading.load_user_code import load_player
 from ..players.agents import is_lost
-from ..rules.geometry import format_size
 from ..rules.parameters import base_function
 from ..search import Heuristic
 from ..usercode.output_capture import prevent_exit
@@ -40,7 +39,7 @@ def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[C
     from ..compiling.compile_heuristic import sample_positions
 
     values: list[PositionValues] = []
-    early = [Board.from_moves(cells, format_size(*size)) for cells in ([], [0])]
+    early = [Board.from_moves(cells, size) for cells in ([], [0])]
     findings = [
         _check_values("values", heuristic, list(sample_positions(size, SAMPLE)), values),
         _noted(_check_values("values before both players are placed", heuristic, early, [])),

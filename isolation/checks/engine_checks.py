@@ -15,7 +15,7 @@ from ..engines.protocol import PROTOCOLS, UCI, UGI, Info, Program, Protocol, add
 from ..files.temp_folders import temporary_folder
 from ..processes.child import Termination
 from ..processes.child_process import NoAnswer
-from ..rules.geometry import parse_size
+from ..rules.geometry import Size
 from ..usercode.user_exceptions import to_one_line
 
 SECONDS = 10.0
@@ -28,7 +28,7 @@ NOT_TRIED = "not tried: it does not restart"
 MOVETIME = 200
 _SHOWN = 200
 _LAST_LINES = 3
-_SIZES = ("7x7", "5x6", "9x11")
+_SIZES = (Size(7, 7), Size(5, 6), Size(9, 11))
 
 Check = Callable[[list[str]], str]
 """Describes what is wrong with the lines received; empty if nothing is."""
@@ -193,7 +193,7 @@ def _setting_up(protocol: Protocol, program: Program) -> Iterator[EngineCheck]:
     if options:
         yield _opened("accepts its own options", *options)
     if protocol is UCI:
-        file = write_variants(*map(parse_size, _SIZES))
+        file = write_variants(*_SIZES)
         path = () if "variantpath" in given else (f"setoption name VariantPath value {file}",)
         yield _opened("accepts variants", *path, "setoption name UCI_Variant value joust7x7")
 
@@ -280,7 +280,7 @@ def _position(board: Board, protocol: Protocol) -> tuple[str, ...]:
     return (*variant, f"position fen {board.fen}")
 
 
-def _game(size: str) -> Iterator[Board]:
+def _game(size: Size) -> Iterator[Board]:
     """Yield some positions of a random game, always the same."""
     board, generator = Board.from_moves([0, 13], size), random.Random(1)
     while board.legal_cells():

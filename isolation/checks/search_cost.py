@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..editions.classic_board import Board
 from ..games.batch_moves import Positions, asking, choose_moves
 from ..players.agents import Agent, ForfeitError, SearchAgent, forfeit_from
-from ..rules.geometry import parse_size
+from ..rules.geometry import USUAL_SIZE, Size
 from ..rules.limits import Cost
 from ..rules.outcome import Reason
 from ..usercode.timeouts import cpu_timeout
@@ -50,7 +50,11 @@ Turn = Callable[[], tuple[int, int]]
 
 
 def measure_costs(
-    agents: Sequence[Agent], size: str = "7x7", *, interpreted: bool = False, most_rounds: int = ROUNDS
+    agents: Sequence[Agent],
+    size: Size = USUAL_SIZE,
+    *,
+    interpreted: bool = False,
+    most_rounds: int = ROUNDS,
 ) -> list[Cost | str]:
     """Return the cost of each agent's search in the opening and the middle game, or why it cannot be measured.
 
@@ -98,13 +102,13 @@ def _key(agent: Agent) -> str:
     return json.dumps(searching.settings(), sort_keys=True) if searching else agent.name
 
 
-def _first_turn(agent: Agent, size: str, interpreted: bool) -> tuple[Turn, int] | str:
+def _first_turn(agent: Agent, size: Size, interpreted: bool) -> tuple[Turn, int] | str:
     """Take an agent's first turn, its code compiled and loaded; return its turn and nanoseconds, or why it has none."""
     searching = agent.searching(NODES)
     if searching is None:
         return "it does not search by countable nodes"
     try:
-        player = None if interpreted else searching.compiled(parse_size(size))
+        player = None if interpreted else searching.compiled(size)
         with cpu_timeout(_PATIENCE):
             search = (
                 _compiled_search(searching, player, size, _POSITIONS) if player else _python_search(searching, size)
@@ -141,14 +145,13 @@ def _groups(ready: dict[str, tuple[Turn, int]], most: int) -> list[tuple[list[st
 
 
 @cache
-def _positions(size: str, count: int) -> list[tuple[int, ...]]:
+def _positions(size: Size, count: int) -> list[tuple[int, ...]]:
     """Return `count` positions of the opening and as many of the middle game, always the same."""
-    rows, columns = parse_size(size)
-    plies = (2, max(2, rows * columns // 4))
+    plies = (2, max(2, size.cells // 4))
     return [cells for number in plies for cells in random_openings(count, number, size)]
 
 
-def _compiled_search(agent: SearchAgent, player: CompiledPlayer, size: str, most: int) -> Callable[[], int]:
+def _compiled_search(agent: SearchAgent, player: CompiledPlayer, size: Size, most: int) -> Callable[[], int]:
     """Return a function that searches at most `most` positions of each kind; it returns the number of nodes visited."""
     nodes = agent.limit.nodes or NODES
     # with few positions, repeated searches would train the processor's branch prediction
@@ -161,19 +164,18 @@ def _compiled_search(agent: SearchAgent, player: CompiledPlayer, size: str, most
     return lambda: int(ask().nodes.sum())
 
 
-def _python_search(agent: SearchAgent, size: str) -> Callable[[], int]:
+def _python_search(agent: SearchAgent, size: Size) -> Callable[[], int]:
     boards = [Board.from_moves(cells, size) for cells in _positions(size, _PYTHON_POSITIONS)]
     searching = agent.searching(PYTHON_NODES)
     return lambda: sum(searching.find_in_python(board, 0).nodes for board in boards)
 
 
-def random_openings(count: int, plies: int, size: str = "7x7", seed: int = 1) -> list[tuple[int, ...]]:
+def random_openings(count: int, plies: int, size: Size = USUAL_SIZE, seed: int = 1) -> list[tuple[int, ...]]:
     """Return random legal openings of `plies` plies after which the side to move can move; they may repeat."""
-    rows, columns = parse_size(size)
     generator = random.Random(seed)
     openings: list[tuple[int, ...]] = []
     while len(openings) < count:
-        board = Board(1, 2, width=columns, height=rows)
+        board = Board(1, 2, width=size.columns, height=size.rows)
         for _ in range(plies):
             if cells := board.legal_cells():
                 board.play_cell(generator.choice(cells))

@@ -21,7 +21,6 @@ from ..editions.classic_board import Board
 from ..loading.integrity import ChangedError, unchanged
 from ..native import workspaces
 from ..native.layout import FAILED
-from ..rules.geometry import format_size
 from ..rules.parameters import BoundHeuristic, parameter_values
 from ..usercode.user_exceptions import CompilerFault
 from . import FUNCTIONS_REMEMBERED, code_cache
@@ -124,7 +123,7 @@ def _score_module(rewritten: Rewritten) -> ScoreModule:
 
 def _problem_file(score: ScoreModule, size: tuple[int, int]) -> Path:
     """The file that says why a heuristic does not compile, and its line; null if it does."""
-    return score.folder / f"problem_{format_size(*size)}.json"
+    return score.folder / "problem_{}x{}.json".format(*size)
 
 
 def compiled_alone(function: Heuristic, size: tuple[int, int] = (7, 7)) -> CompiledHeuristic:

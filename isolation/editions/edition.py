@@ -14,7 +14,7 @@ from queue import Empty
 from typing import Any
 
 from ..boards.board import Board
-from ..rules.geometry import Move
+from ..rules.geometry import USUAL_SIZE, Move, Size
 from ..usercode.parsing import parse
 from ..usercode.user_exceptions import format_exception, return_lines, safe_repr
 from .third.state import from_state_cell, state_of
@@ -35,7 +35,7 @@ class Edition:
         matches: returns whether a player or its class belongs to this edition.
         ask: asks a player for its move in a game; returns its answer unchecked.
         usual_limit: milliseconds per move.
-        usual_size: board size, ROWSxCOLUMNS.
+        usual_size: board size.
         bad_move: the reason for losing by a bad move while legal moves remain.
         is_late: returns whether the answer has just come too late.
         history: the moves of a game in this edition's format, from the moves played, the losing move, and the player
@@ -47,7 +47,7 @@ class Edition:
     matches: Callable[[Any], bool]
     ask: Callable[[Any, Board, TimeLeft], Any]
     usual_limit: float = 150
-    usual_size: str = "7x7"
+    usual_size: Size = USUAL_SIZE
     bad_move: str = "forfeit"
     is_late: Callable[[Any, TimeLeft], bool] = lambda move, time_left: time_left() < 0
     history: Callable[[Sequence[Move], Any, int], GameHistory] = lambda moves, last, mover: list(map(list, moves))
@@ -172,7 +172,7 @@ THIRD = Edition(
     asked_by="get_action(self, state)",
     matches=has_get_action,
     ask=_ask_for_action,
-    usual_size="9x11",
+    usual_size=Size(9, 11),
     is_late=lambda move, time_left: move is TOO_LATE,
 )
 EDITIONS = (FIRST, SECOND, THIRD)

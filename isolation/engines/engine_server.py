@@ -17,7 +17,7 @@ from ..engines.protocol import read_move, write_move
 from ..native import workspaces
 from ..players.agents import Agent, Player, forfeit_from
 from ..processes.child import claim_stdio
-from ..rules.geometry import format_size, parse_size
+from ..rules.geometry import USUAL_SIZE, Size, parse_size
 from ..rules.limits import Limit
 from ..rules.seeds import move_seed
 from ..search import SearchResult, is_compilable
@@ -43,7 +43,7 @@ Ask = Callable[[Agent, Board], SearchResult]
 """Asks an agent for a move."""
 
 
-def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: str = "7x7") -> None:
+def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: Size = USUAL_SIZE) -> None:
     """Answer lines until `quit` or the end of the input.
 
     Args:
@@ -63,13 +63,8 @@ def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: 
         server.close()
 
 
-def serve_stdio(agent: Agent, size: str) -> None:
-    """Serve on standard input and output, where nothing else can write any more.
-
-    Raises:
-        ValueError: there are no boards of this size.
-    """
-    parse_size(size)
+def serve_stdio(agent: Agent, size: Size) -> None:
+    """Serve on standard input and output, where nothing else can write any more."""
     lines, answers = claim_stdio()
 
     def say(line: str) -> None:
@@ -81,7 +76,7 @@ def serve_stdio(agent: Agent, size: str) -> None:
 
 
 class _Server:
-    def __init__(self, agent: Agent, say: Callable[[str], None], size: str) -> None:
+    def __init__(self, agent: Agent, say: Callable[[str], None], size: Size) -> None:
         self._agent = agent
         self._lock = threading.Lock()
         self._write = say
@@ -150,7 +145,7 @@ class _Server:
     def _set_option(self, words: list[str]) -> None:
         name, _, value = " ".join(words).removeprefix("name ").partition(" value ")
         if name.lower() == "board":
-            self._size = format_size(*parse_size(value))
+            self._size = parse_size(value)
             self._board = self._start()
         elif name.lower() == "uci_variant":
             start_of(value)

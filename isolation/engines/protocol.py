@@ -302,10 +302,10 @@ def start_of(variant: str) -> Board:
     match = re.fullmatch(r"(joust|placing)(\d+x\d+)", variant, re.ASCII)
     if not match:
         raise ValueError(f"no variant {to_one_line(variant, _SHOWN)}; known are joust, and joust7x7 and placing7x7")
-    rows, columns = parse_size(match[2])
-    if rows * columns < 2:
+    size = parse_size(match[2])
+    if size.cells < 2:
         raise ValueError(f"no variant of {match[2]}: two knights need two cells")
-    return Board.from_moves([0, rows * columns - 1] if match[1] == "joust" else [], match[2])
+    return Board.from_moves([0, size.cells - 1] if match[1] == "joust" else [], size)
 
 
 def _score(words: list[str], otherwise: float) -> float:

@@ -25,13 +25,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..files.received import read_shipped
 from ..rules.geometry import (
     KNIGHT_STEPS,
+    Size,
     canonical_opening,
     cell_of,
     cells_of,
-    format_size,
     full_mask,
     knight_masks,
     move_of,
+    parse_size,
     symmetries,
 )
 
@@ -55,23 +56,23 @@ def pair_is_won(rows: int, columns: int, mover: int, other: int) -> bool | None:
     if rows > columns:
         mover, other = (cell_of(move_of(cell, columns)[::-1], rows) for cell in (mover, other))
         rows, columns = columns, rows
-    table = _tables().get(format_size(rows, columns))
+    table = _tables().get(Size(rows, columns))
     return None if table is None else bool(table >> (mover * rows * columns + other) & 1)
 
 
 def is_covered(rows: int, columns: int) -> bool:
     """Return whether boards of this size, in either orientation, are in the tables."""
-    return format_size(*sorted((rows, columns))) in _tables()
+    return Size(*sorted((rows, columns))) in _tables()
 
 
-def covered_sizes() -> tuple[str, ...]:
+def covered_sizes() -> tuple[Size, ...]:
     """Return the sizes in the tables, rows not above columns, in the order of the file."""
     return tuple(_tables())
 
 
 @cache
-def _tables() -> dict[str, int]:
-    return {size: int(table, 16) for size, table in json.loads(read_shipped(FILE)).items()}
+def _tables() -> dict[Size, int]:
+    return {parse_size(size): int(table, 16) for size, table in json.loads(read_shipped(FILE)).items()}
 
 
 class Opening(NamedTuple):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..native import workspaces
 from ..native.layout import MAX_PLY, NO_LIMIT
-from ..rules.geometry import parse_size
+from ..rules.geometry import Size
 from ..rules.limits import Limit
 from .batch_moves import COUNT, DESK, AnyPositions, Positions, call_in_batches, packed
 
@@ -23,11 +23,11 @@ class EvaluationBatch:
     """n positions to evaluate, each for one of the players, in the form that compiled code expects.
 
     Attributes:
-        size: board size, ROWSxCOLUMNS.
+        size: board size.
         columns: blank cells in two words, the players' cells, the player to move, and the player to evaluate for.
     """
 
-    size: str
+    size: Size
     columns: tuple[NDArray[Any], ...]
 
     @classmethod
@@ -58,7 +58,7 @@ def evaluate_all(
 
     given = heuristic.parameters if parameters is None else parameters
     values, parameters = np.empty(len(asking)), np.ascontiguousarray(given, np.float64)
-    call = native_function("values", heuristic.score, *parse_size(asking.size)).call
+    call = native_function("values", heuristic.score, *asking.size).call
     failure = "the heuristic raises an exception at one of the positions"
     numbers = workspaces.address_of(parameters)
     call_in_batches(call, len(asking), (*asking.columns, COUNT, DESK, numbers, values), failure)
@@ -104,7 +104,7 @@ def expected_lines(
     most = np.full(count, NO_LIMIT) if nodes is None else np.ascontiguousarray(nodes, np.int64)
     parameters = np.ascontiguousarray(parameters, np.float64)
     filled = (workspaces.address_of(parameters), lines.scores, lines.plies, lines.cells)
-    call = native_function("lines", heuristic.score, *parse_size(positions.size)).call
+    call = native_function("lines", heuristic.score, *positions.size).call
     failure = "the heuristic raises an exception or returns NaN in a search"
     call_in_batches(call, count, (*given, COUNT, depth or 0, most, DESK, *filled), failure)
     return lines
@@ -115,13 +115,13 @@ class SolvedMoves:
     """The exact results of n positions.
 
     Attributes:
-        size: ROWSxCOLUMNS.
+        size: board size.
         winning: uint64[n, 2], the moves that win: bit i of the words is cell i.
         undecided: uint64[n, 2], the moves that the limit left undecided.
         nodes: int64[n], positions visited.
     """
 
-    size: str
+    size: Size
     winning: NDArray[np.uint64]
     undecided: NDArray[np.uint64]
     nodes: NDArray[np.int64]
@@ -167,7 +167,7 @@ def solve_moves(positions: AnyPositions, limit: Limit | None = None) -> SolvedMo
     solved = SolvedMoves(
         positions.size, np.zeros((count, 2), np.uint64), np.zeros((count, 2), np.uint64), np.zeros(count, np.int64)
     )
-    call = native_function("solve_many", None, *parse_size(positions.size)).call
+    call = native_function("solve_many", None, *positions.size).call
     filled = (solved.winning, solved.undecided, solved.nodes)
     call_in_batches(call, count, (*given, COUNT, nodes, clock, nanoseconds, DESK, *filled))
     return solved

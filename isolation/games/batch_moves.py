@@ -16,7 +16,7 @@ from ..editions.classic_board import Board
 from ..native import workspaces
 from ..native.layout import FAILED
 from ..players.agents import Agent, Player, forfeit_from, opened_player
-from ..rules.geometry import format_size, knight_masks, parse_size
+from ..rules.geometry import USUAL_SIZE, Size, knight_masks, size_of
 from ..rules.outcome import Reason
 from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 
@@ -42,20 +42,20 @@ class Positions:
     """Positions on boards of one size, given by the moves that lead to them. The side to move must have a move.
 
     Attributes:
-        size: ROWSxCOLUMNS.
+        size: rows and columns.
         moves: the cells of all positions, concatenated; each begins with two placements.
         starts: int64[n + 1]; position i has the cells starts[i] to starts[i + 1].
     """
 
-    size: str
+    size: Size
     moves: NDArray[np.int16]
     starts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, games: Sequence[Sequence[int]], size: str) -> Positions:
+    def of(cls, games: Sequence[Sequence[int]], size: str | tuple[int, int]) -> Positions:
         """Create positions from one sequence of cells each."""
         starts = np.cumsum([0, *map(len, games)])
-        return cls(size, np.fromiter(chain.from_iterable(games), np.int16, starts[-1]), starts)
+        return cls(size_of(size), np.fromiter(chain.from_iterable(games), np.int16, starts[-1]), starts)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -93,7 +93,7 @@ class States:
     The side to move must have a move.
 
     Attributes:
-        size: ROWSxCOLUMNS.
+        size: rows and columns.
         low: uint64[n], blank cells: bit i is cell i.
         high: uint64[n], the cells from 64 on; zero on smaller boards.
         own: int64[n], the cell of the side to move.
@@ -101,7 +101,7 @@ class States:
         turns: int64[n], the player to move, 0 or 1.
     """
 
-    size: str
+    size: Size
     low: NDArray[np.uint64]
     high: NDArray[np.uint64]
     own: NDArray[np.int64]
@@ -115,7 +115,7 @@ class States:
         Raises:
             ValueError: there is no board, their sizes differ, or a player is not placed.
         """
-        sizes = {format_size(board.height, board.width) for board in boards}
+        sizes = {Size(board.height, board.width) for board in boards}
         if len(sizes) != 1 or any(None in board.locations for board in boards):
             raise ValueError("boards of one size are needed, on which both players have been placed")
         blank, turns = [board.blank for board in boards], [board.active_index for board in boards]
@@ -127,7 +127,12 @@ class States:
 
     @classmethod
     def of_arrays(
-        cls, blank: ArrayLike, own: ArrayLike, other: ArrayLike, turns: ArrayLike = 0, size: str = "7x7"
+        cls,
+        blank: ArrayLike,
+        own: ArrayLike,
+        other: ArrayLike,
+        turns: ArrayLike = 0,
+        size: str | tuple[int, int] = USUAL_SIZE,
     ) -> States:
         """Create states from arrays of n positions.
 
@@ -139,8 +144,8 @@ class States:
         Raises:
             ValueError: the shapes do not fit each other, or a cell is not on the board.
         """
-        rows, columns = parse_size(size)
-        cells = rows * columns
+        size = size_of(size)
+        cells = size.cells
         masks = np.asarray(blank)
         if masks.dtype == bool:
             bits = np.packbits(masks.reshape(len(masks), cells), axis=1, bitorder="little")
@@ -158,7 +163,7 @@ class States:
 
     def board(self, index: int) -> Board:
         """Return a position as a board, without its history."""
-        rows, columns = parse_size(self.size)
+        rows, columns = self.size
         board = Board(1, 2, columns, rows)
         board.blank = int(self.low[index]) | int(self.high[index]) << _WORD_BITS
         own, other, board.active_index = int(self.own[index]), int(self.other[index]), int(self.turns[index])
@@ -226,8 +231,7 @@ def choose_moves(
     Raises:
         CancelledError: `is_cancelled` returned True.
     """
-    rows, columns = parse_size(positions.size)
-    player = agent.compiled((rows, columns))
+    player = agent.compiled(positions.size)
     if player is None:
         return _answer_interpreted(agent, positions, seeds, is_cancelled)
     answers = asking(player, positions, seeds, is_cancelled)()
@@ -266,7 +270,7 @@ def asking(
     nodes, nanoseconds = np.empty(count, np.int64), np.empty(count, np.int64)
     row = np.array(as_row(player), np.int64)
     asked = [np.ascontiguousarray(column) for column in (*packed(positions), np.asarray(seeds, np.uint64))]
-    call = native_function("answers", None, *parse_size(positions.size)).call
+    call = native_function("answers", None, *positions.size).call
 
     def ask() -> BatchMoves:
         given: Arguments = (*asked, COUNT, workspaces.address_of(row), DESK)
@@ -335,7 +339,7 @@ def packed(positions: AnyPositions) -> tuple[NDArray[Any], ...]:
     count = len(positions)
     given = np.ascontiguousarray(positions.moves, np.int16), np.ascontiguousarray(positions.starts, np.int64)
     columns = tuple(np.empty(count, kind) for kind in (np.uint64, np.uint64, np.int64, np.int64))
-    native_function("pack", None, *parse_size(positions.size)).call(
+    native_function("pack", None, *positions.size).call(
         *(workspaces.address_of(column) for column in given), count,
         *(workspaces.address_of(column) for column in columns),
     )  # fmt: skip
@@ -348,15 +352,14 @@ def check_positions(positions: Positions) -> None:
     Raises:
         ValueError: one does not; the message has its index.
     """
-    rows, columns = parse_size(positions.size)
-    cells, moves, plies = rows * columns, positions.moves, positions.plies
+    cells, moves, plies = positions.size.cells, positions.moves, positions.plies
     ply = np.arange(len(moves)) - np.repeat(positions.starts[:-1], plies)
     owner = np.repeat(np.arange(len(positions)), plies)
     wrong = np.zeros(len(positions), bool)
     wrong[plies < 2] = True
     wrong[owner[(moves < 0) | (moves >= cells)]] = True
     if not wrong.any():
-        near = np.array([[mask >> cell & 1 for cell in range(cells)] for mask in knight_masks(rows, columns)], bool)
+        near = np.array([[mask >> cell & 1 for cell in range(cells)] for mask in knight_masks(*positions.size)], bool)
         later = np.flatnonzero(ply >= 2)
         wrong[owner[later[~near[moves[later - 2], moves[later]]]]] = True
         low, high, *_ = packed(positions)
@@ -373,7 +376,7 @@ def check_positions(positions: Positions) -> None:
 def is_over(positions: AnyPositions) -> NDArray[np.bool_]:
     """Return bool[n]: whether the side to move has no move. It must have been placed."""
     low, high, own, _ = packed(positions)
-    masks = knight_masks(*parse_size(positions.size))
+    masks = knight_masks(*positions.size)
     near_low, near_high = (
         np.array([mask >> shift & _WORD for mask in masks], np.uint64)[own] for shift in (0, _WORD_BITS)
     )

@@ -16,7 +16,7 @@ from ..editions.third.timed_turn import or_as_the_third_edition
 from ..loading.load_user_code import origin_of
 from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
 from ..processes.child import AgentPicklingError
-from ..rules.geometry import format_size, parse_size
+from ..rules.geometry import USUAL_SIZE, Size, size_of
 from ..rules.outcome import REASON_WORDS, Reason
 from ..rules.parameters import base_function
 from ..rules.seeds import move_seed
@@ -122,7 +122,7 @@ def play(
     agent_1: Agent,
     agent_2: Agent,
     opening: Sequence[int] = (),
-    size: str = "7x7",
+    size: str | tuple[int, int] = USUAL_SIZE,
     *,
     seed: int = 0,
     hard_cap: float | None = None,
@@ -131,10 +131,11 @@ def play(
 
     Called with a single tuple, as in scripts of the third edition, it is `isolation.editions.third.timed_turn.play`.
     """
+    size = size_of(size)
     games = play_games(agent_1, agent_2, [opening], [seed], size, hard_cap)
     plies = (tuple(getattr(games, name).tolist()) for name in BY_PLY)
     return GameRecord(
-        size, tuple(opening), agent_1.name, agent_2.name, int(games.winner[0]), REASON_WORDS[games.reason[0]],
+        str(size), tuple(opening), agent_1.name, agent_2.name, int(games.winner[0]), REASON_WORDS[games.reason[0]],
         games.detail[0], *plies,
     )  # fmt: skip
 
@@ -144,7 +145,7 @@ def play_games(
     agent_2: Agent,
     openings: Sequence[Sequence[int]],
     seeds: Sequence[int],
-    size: str = "7x7",
+    size: Size = USUAL_SIZE,
     hard_cap: float | None = None,
     *,
     marker: NDArray[np.int64] | None = None,
@@ -176,7 +177,7 @@ def play_many(
     sides: NDArray[np.integer[Any]],
     openings: Sequence[Sequence[int]],
     seeds: Sequence[int],
-    size: str = "7x7",
+    size: Size = USUAL_SIZE,
     hard_cap: float | None = None,
     *,
     marks: NDArray[np.int64] | None = None,
@@ -203,13 +204,13 @@ def play_many(
         ValueError: an illegal opening, or an agent that does not support this board size, or that cannot be pickled for
             the process that a hard cap requires.
     """
-    check_board_size(agents, parse_size(size))
+    check_board_size(agents, size)
     for opening in dict.fromkeys(map(tuple, openings)):
         Board.from_moves(opening, size)
     marks = np.arange(len(openings)) if marks is None else marks
     marker = np.zeros(4, np.int64) if marker is None else marker
     fixtures = _Fixtures(agents, np.asarray(sides, np.int64), openings, seeds, marks)
-    native = [None] * len(agents) if interpreted else _native_players(fixtures, parse_size(size), hard_cap)
+    native = [None] * len(agents) if interpreted else _native_players(fixtures, size, hard_cap)
     in_code = np.array([len(opening) >= 2 for opening in openings], bool)
     in_code &= np.array([player is not None for player in native])[fixtures.sides].all(axis=1)
     rows, parts = np.flatnonzero(in_code), []
@@ -220,10 +221,10 @@ def play_many(
     return _in_order(parts)
 
 
-def load_compiled_games(size: tuple[int, int]) -> None:
+def load_compiled_games(size: Size) -> None:
     """Compile or load the compiled game loop for boards of (rows, columns) in advance."""
     nothing = _Fixtures((), np.empty((0, 2), np.int64), [], [], np.empty(0, np.int64))
-    _play_compiled(nothing, [], format_size(*size), np.zeros(3, np.int64), None)
+    _play_compiled(nothing, [], size, np.zeros(3, np.int64), None)
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,7 @@ def _in_order(parts: Sequence[tuple[NDArray[np.int64], GameBatch]]) -> GameBatch
 def _play_compiled(
     fixtures: _Fixtures,
     native: Sequence[CompiledPlayer | None],
-    size: str,
+    size: Size,
     marker: NDArray[np.int64],
     memory: MoveCache | None,
 ) -> GameBatch:
@@ -281,10 +282,9 @@ def _play_compiled(
     from ..native import workspaces
     from ..search.compiled import NOBODY, as_row, identity
 
-    rows, columns = parse_size(size)
     openings, count = fixtures.openings, len(fixtures.openings)
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
-    plies: tuple[Any, ...] = tuple(np.empty(count * rows * columns, kind) for kind in _PLY_TYPES)
+    plies: tuple[Any, ...] = tuple(np.empty(count * size.cells, kind) for kind in _PLY_TYPES)
     players = [NOBODY if player is None else as_row(player) for player in native]
     for index in np.unique(fixtures.sides).tolist():
         player = native[index]
@@ -302,7 +302,7 @@ def _play_compiled(
     remembered = 0 if memory is None else workspaces.address_of(memory.table)
     marker[3:] = 1
     with workspaces.borrow_workspace() as desk:
-        native_function("games", None, rows, columns).call(
+        native_function("games", None, *size).call(
             *first, count, players_at, sides_at, remembered, desk.address, marks_at,
             *map(workspaces.address_of, (marker, winner, reason, ends, *plies)),
         )  # fmt: skip
@@ -312,7 +312,7 @@ def _play_compiled(
     return _with_details(games, fixtures, size, marker)
 
 
-def _with_details(games: GameBatch, fixtures: _Fixtures, size: str, marker: NDArray[np.int64]) -> GameBatch:
+def _with_details(games: GameBatch, fixtures: _Fixtures, size: Size, marker: NDArray[np.int64]) -> GameBatch:
     """Add the details of errors and late moves, which compiled code cannot report."""
     # If Python raises no error, a number was too large for compiled code; the game is then replayed in Python.
     unplayed = []
@@ -356,12 +356,12 @@ def _ask_again(agent: Agent, board: Board, seed: int) -> None:
         player.choose(board, seed)
 
 
-def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, marker: NDArray[np.int64]) -> GameBatch:
+def _play_interpreted(fixtures: _Fixtures, size: Size, hard_cap: float | None, marker: NDArray[np.int64]) -> GameBatch:
     from ..engines.engine_agent import EnginePlayer
 
     agents = [fixtures.agents[index] for index in fixtures.sides[0]]
     with ExitStack() as stack:
-        players = [stack.enter_context(opened_player(_open(agent, parse_size(size), hard_cap))) for agent in agents]
+        players = [stack.enter_context(opened_player(_open(agent, size, hard_cap))) for agent in agents]
         is_ctrl_c = stack.enter_context(detect_ctrl_c())
         played = []
         engines = [player for player in players if isinstance(player, EnginePlayer)]

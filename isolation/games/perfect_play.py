@@ -8,7 +8,7 @@ from functools import lru_cache
 from ..editions.classic_board import Board
 from ..exact.solved_tables import early_moves, is_covered
 from ..exact.solver import SearchBudget, known_value, move_results
-from ..rules.geometry import cells_of
+from ..rules.geometry import Size, cells_of
 from ..rules.limits import Limit
 from .batch_evaluation import solve_moves
 from .batch_moves import States
@@ -74,7 +74,7 @@ class PerfectPlay:
         if None in board.locations:
             placed = tuple(cell for cell in board.locations if cell is not None)
             is_solved = is_covered(board.height, board.width)
-            return _known_placements(board.size, placed) if is_solved else Known(value, (), legal)
+            return _known_placements(Size(board.height, board.width), placed) if is_solved else Known(value, (), legal)
         early = early_moves(board)
         if early is not None:
             return Known(1 if early else -1, early, ())
@@ -89,7 +89,7 @@ class PerfectPlay:
 
 
 @lru_cache(maxsize=1024)
-def _known_placements(size: str, placed: tuple[int, ...]) -> Known:
+def _known_placements(size: Size, placed: tuple[int, ...]) -> Known:
     """Return what the table of a solved board says before both players are placed."""
     moves = move_results(Board.from_moves(placed, size), SearchBudget())
     winning = tuple(sorted(move.cell for move in moves if move.keeps))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..editions.classic_board import Board
 from ..engines.protocol import read_move, start_of, variant_of, write_san
+from ..rules.geometry import Size
 
 UNDECIDED = "*"
 RESULTS = {"1-0": 1, "0-1": 2, UNDECIDED: 0, "1/2-1/2": 0}
@@ -36,7 +37,7 @@ class PgnGame:
     Attributes:
         line: number of its first line in the file.
         tags: values by name.
-        size: board size, ROWSxCOLUMNS.
+        size: board size.
         cells: all plies, including placements.
         comments: one per ply, possibly empty.
         winner: 1 or 2; 0 if unknown.
@@ -44,7 +45,7 @@ class PgnGame:
 
     line: int
     tags: Mapping[str, str]
-    size: str
+    size: Size
     cells: tuple[int, ...]
     comments: tuple[str, ...]
     winner: int
@@ -103,12 +104,12 @@ def parse_pgn(text: str, source: str) -> list[PgnGame]:
 
 
 def write_pgn(
-    tags: Mapping[str, str], size: str, cells: tuple[int, ...], comments: tuple[str, ...], winner: int
+    tags: Mapping[str, str], size: Size, cells: tuple[int, ...], comments: tuple[str, ...], winner: int
 ) -> str:
     """Format a game so that `read_pgn` can read it; `tags` come first, `comments` has one entry per ply."""
     start = Board.from_moves(cells[:PLACED], size)
     result = "1-0" if winner == 1 else "0-1" if winner == 2 else UNDECIDED
-    every = {**tags, "Result": result, "Variant": variant_of(start), "Board": size, "SetUp": "1", "FEN": start.fen}
+    every = {**tags, "Result": result, "Variant": variant_of(start), "Board": str(size), "SetUp": "1", "FEN": start.fen}
     head = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in every.items())
     board, words = start.copy(), []
     for ply, cell in enumerate(cells[PLACED:], start=PLACED):
@@ -173,7 +174,7 @@ def _game(draft: _Draft, start: Board, winner: int, source: str) -> PgnGame:
             hint = f"; without FEN and Variant the game starts on an empty board of {start.size}"
             raise ValueError(f"{where}: {error}{'' if {'FEN', 'Variant'} & {*draft.tags} else hint}") from None
     said = [""] * start.move_count + [draft.comments.get(ply, "") for ply in range(1, len(draft.moves) + 1)]
-    return PgnGame(draft.line, draft.tags, board.size, board.history, tuple(said), winner)
+    return PgnGame(draft.line, draft.tags, Size(board.height, board.width), board.history, tuple(said), winner)
 
 
 def _start(tags: Mapping[str, str]) -> Board:

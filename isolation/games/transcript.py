@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..editions.classic_board import Board
-from ..rules.geometry import parse_moves, words
+from ..rules.geometry import USUAL_SIZE, parse_moves, size_of, words
 
 
-def position_of(size: str | None = None, moves: str = "", fen: str | None = None) -> Board:
+def position_of(size: str | tuple[int, int] | None = None, moves: str = "", fen: str | None = None) -> Board:
     """Return the board after `moves` on a board of a size, 7x7 by default, or that of a FEN.
 
     Moves are in the notation of `geometry.parse_moves`.
@@ -28,10 +28,11 @@ def position_of(size: str | None = None, moves: str = "", fen: str | None = None
         if size:
             raise ValueError("a FEN contains its board: omit --board")
         return Board.from_fen(fen)
-    cells = parse_moves(moves, size or "7x7")
+    size = size_of(size or USUAL_SIZE)
+    cells = parse_moves(moves, size)
     written = {cell: word for cell, word in zip(cells, words(moves), strict=True) if not word.isdecimal()}
     try:
-        return Board.from_moves(cells, size or "7x7")
+        return Board.from_moves(cells, size)
     except ValueError as error:
         message = re.sub(r"cell (\d+)", lambda match: written.get(int(match[1]), match[0]), str(error))
         raise ValueError(message) from None

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..editions.classic_board import Board
 from ..players.agents import Agent, choose_once
-from ..rules.geometry import cells_of, check_size, format_size, full_mask, parse_size
+from ..rules.geometry import USUAL_SIZE, Size, cells_of, full_mask, size_of
 from .batch_moves import States, choose_moves
 
 _WORD = (1 << 64) - 1
@@ -22,7 +22,7 @@ class VectorGames:
     written to; copy what is to be kept. They are seen from the side to move.
 
     Attributes:
-        size: ROWSxCOLUMNS.
+        size: rows and columns.
         observations: bool[count, 4, rows, columns], as `Board.observation`: blank cells, own knight, the other knight,
             legal moves; None if not asked for.
         moves: uint64[count, 2], the legal moves: bit i of the words is cell i.
@@ -38,7 +38,7 @@ class VectorGames:
     array([1, 1])
     """
 
-    def __init__(self, count: int, size: str = "7x7", *, observations: bool = True) -> None:
+    def __init__(self, count: int, size: str | tuple[int, int] = USUAL_SIZE, *, observations: bool = True) -> None:
         """Begin `count` games on empty boards.
 
         Raises:
@@ -49,18 +49,15 @@ class VectorGames:
 
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise ValueError(f"a whole number of games is needed, at least one, not {count!r}")
-        rows, columns = check_size(*parse_size(size))
-        self.size = format_size(rows, columns)
-        self._call = native_function("step", None, rows, columns).call
+        self.size = size_of(size)
+        self._call = native_function("step", None, *self.size).call
         self._actions = np.zeros(count, np.int64)
         self.moves = np.empty((count, 2), np.uint64)
         self.blank = np.empty((count, 2), np.uint64)
         self.knights = np.empty((count, 2), np.int64)
         self.plies = np.empty(count, np.int64)
         self.done = np.zeros(count, bool)
-        self.observations: NDArray[np.bool_] | None = (
-            np.empty((count, 4, rows, columns), bool) if observations else None
-        )
+        self.observations: NDArray[np.bool_] | None = np.empty((count, 4, *self.size), bool) if observations else None
         columns_of = (self._actions, self.blank, self.moves, self.knights, self.plies, self.done, self.observations)
         self._table = np.array([0 if c is None else workspaces.address_of(c) for c in columns_of], np.int64)
         # ctypes converts plain numbers fastest, and asking NumPy for an address takes longer than the step of a game.
@@ -72,7 +69,7 @@ class VectorGames:
 
     def reset(self) -> None:
         """Begin all games anew."""
-        everywhere = full_mask(*parse_size(self.size))
+        everywhere = full_mask(*self.size)
         self.blank[:] = self.moves[:] = everywhere & _WORD, everywhere >> 64
         self.knights[:] = _UNPLACED
         self.plies[:] = 0
@@ -104,8 +101,8 @@ class VectorGames:
 
     def mask(self) -> NDArray[np.bool_]:
         """Return bool[count, cells]: the legal moves of every game, in a new array."""
-        rows, columns = parse_size(self.size)
-        bits = np.unpackbits(self.moves.astype("<u8").view(np.uint8), axis=1, count=rows * columns, bitorder="little")
+        words = self.moves.astype("<u8").view(np.uint8)
+        bits = np.unpackbits(words, axis=1, count=self.size.cells, bitorder="little")
         return bits.view(bool)
 
     def states(self, games: NDArray[np.integer] | NDArray[np.bool_] | slice = slice(None)) -> States:
@@ -149,7 +146,7 @@ class AgentPolicy:
         """
         planes = np.asarray(observations, bool)
         count, _, rows, columns = planes.shape
-        size, flat = format_size(rows, columns), planes.reshape(count, 4, rows * columns)
+        size, flat = Size(rows, columns), planes.reshape(count, 4, rows * columns)
         seeds = self._random.integers(2**63, size=(count,)).astype(np.uint64)
         cells = np.empty(count, np.int64)
         own, other = flat[:, 1].argmax(axis=1), flat[:, 2].argmax(axis=1)

@@ -1,7 +1,8 @@
 """Board sizes, cells, knight moves, symmetries and positions, in plain ints and as text.
 
-A *cell* is a row-major int ``row * columns + column``. A *move* is the classic ``(row, column)`` tuple. A *mask* is an
-int that represents a set of cells: bit ``cell`` is set for each of them.
+A *size* is (rows, columns), and as text ROWSxCOLUMNS, which is parsed where it comes in. A *cell* is a row-major int
+``row * columns + column``. A *move* is the classic ``(row, column)`` tuple. A *mask* is an int that represents a set of
+cells: bit ``cell`` is set for each of them.
 
 As text, cells are named as in d3: columns by letters from the left, rows from the top. Rows count from 0, as in the
 classic (row, column) tuples: on 7x7 `d3` is (3, 3), and `c4` is (4, 2). Columns after z are aa, ab, …, as in a
@@ -20,8 +21,31 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import index
+from typing import NamedTuple
 
 Move = tuple[int, int]
+
+
+class Size(NamedTuple):
+    """A board's size. As text it is ROWSxCOLUMNS, which `parse_size` can read.
+
+    >>> f"{Size(9, 11)}"
+    '9x11'
+    """
+
+    rows: int
+    columns: int
+
+    def __str__(self) -> str:
+        return f"{self.rows}x{self.columns}"
+
+    @property
+    def cells(self) -> int:
+        """The number of cells."""
+        return self.rows * self.columns
+
+
+USUAL_SIZE = Size(7, 7)
 
 KNIGHT_STEPS: tuple[Move, ...] = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
 """(row, column) steps of a knight, in the classic order, which visits targets in ascending row-major order."""
@@ -36,11 +60,11 @@ _MOST_DIGITS = 9
 _LONGEST_SHOWN = 60
 
 
-def parse_size(text: str) -> tuple[int, int]:
+def parse_size(text: str) -> Size:
     """Parse a size written ROWSxCOLUMNS.
 
     >>> parse_size("9x11")
-    (9, 11)
+    Size(rows=9, columns=11)
 
     Raises:
         ValueError: the text does not have that form, or a side is below 1.
@@ -55,13 +79,17 @@ def parse_size(text: str) -> tuple[int, int]:
     return check_size(int(match[1]), int(match[2]))
 
 
-def format_size(rows: int, columns: int) -> str:
-    """Format a size as ROWSxCOLUMNS, which `parse_size` can read."""
-    return f"{rows}x{columns}"
+def size_of(given: str | tuple[int, int]) -> Size:
+    """Return the size that a caller gave as text or as (rows, columns); for functions that people call.
+
+    Raises:
+        ValueError: there is no board of this size.
+    """
+    return check_size(*given) if isinstance(given, tuple) else parse_size(given)
 
 
-def check_size(rows: int, columns: int) -> tuple[int, int]:
-    """Check a size and return its sides as plain ints.
+def check_size(rows: int, columns: int) -> Size:
+    """Check a size; its sides become plain ints.
 
     Raises:
         ValueError: a side is not an integer or is below 1, or there are more than `MOST_CELLS` cells.
@@ -72,7 +100,7 @@ def check_size(rows: int, columns: int) -> tuple[int, int]:
         raise ValueError(f"a board must have at least 1 row and 1 column, not {rows} x {columns}")
     if rows * columns > MOST_CELLS:
         raise ValueError(_TOO_LARGE)
-    return index(rows), index(columns)
+    return Size(index(rows), index(columns))
 
 
 def cell_of(move: Move, columns: int) -> int:
@@ -236,7 +264,7 @@ def parse_square(text: str, rows: int, columns: int) -> int:
     return cell_of((row, column), columns)
 
 
-def parse_moves(text: str, size: str = "7x7") -> list[int]:
+def parse_moves(text: str, size: tuple[int, int] = USUAL_SIZE) -> list[int]:
     """Parse a list of moves: cell names like `d3,a2` or cell numbers like `24,14`, separated by commas or spaces.
 
     >>> parse_moves("d3 a2"), parse_moves("24,14")
@@ -245,8 +273,7 @@ def parse_moves(text: str, size: str = "7x7") -> list[int]:
     Raises:
         ValueError: a word is not a cell; the message names it. The moves' legality is not checked.
     """
-    rows, columns = parse_size(size)
-    return [_parse_word(word, rows, columns) for word in words(text)]
+    return [_parse_word(word, *size) for word in words(text)]
 
 
 def format_moves(cells: Sequence[int], columns: int) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from knights_isolation.experiments.roster import spec_of
+from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.reports.answers import Result, run_path
 
 from .. import inputs
@@ -147,8 +148,8 @@ def refute(
     """
     from knights_isolation.reports.studies.perfect_play import refutations_answer
 
-    boards, specs = [board] if isinstance(board, str) else board, list(map(spec_of, agents))
-    return refutations_answer(specs, spec_of(opponent), boards, limits, openings, seed, jobs)
+    sizes, specs = list(map(parse_size, [board] if isinstance(board, str) else board)), list(map(spec_of, agents))
+    return refutations_answer(specs, spec_of(opponent), sizes, limits, openings, seed, jobs)
 
 
 @command()
@@ -186,5 +187,5 @@ def dataset(
     from knights_isolation.reports.studies.perfect_play import dataset_answer
 
     spec, start = spec_of(agent), first_ply and first_ply - 1
-    recipe = DatasetRecipe(positions, board, spec, random_moves, start, tuple(features), nodes, seed)
+    recipe = DatasetRecipe(positions, parse_size(board), spec, random_moves, start, tuple(features), nodes, seed)
     return dataset_answer(recipe, Path(out or f"dataset_{board}"), jobs)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal, cast
 
 from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation
+from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 from knights_isolation.reports import studies
 from knights_isolation.reports.answers import Result
@@ -84,7 +85,7 @@ def suite_build(
         isolation suite build --board 6x6
         isolation screen ID:territory --suite suite_6x6.parquet
     """
-    recipe = studies.recipe_of(board, first_ply, last_ply, field, seed=seed, openings=openings, limit=nodes)
+    recipe = studies.recipe_of(parse_size(board), first_ply, last_ply, field, seed=seed, openings=openings, limit=nodes)
     return studies.build_result(Path(out or f"suite_{board}.parquet"), recipe, jobs=jobs, cluster=cluster)
 
 
@@ -217,7 +218,8 @@ def tune(
         isolation tune ID:my_heuristic.py:score
         isolation tune ID:my_heuristic.py:score --sampler optuna --out tuning.parquet
     """
-    task = studies.tuning_task(agent, opponent, limit, games, seed, sampler, wanted=parameters, size=board, plies=plies)
+    keys = {"wanted": parameters, "size": parse_size(board), "plies": plies}
+    task = studies.tuning_task(agent, opponent, limit, games, seed, sampler, **keys)
     return studies.tune_result(agent, limit, task, pairs, out, patch, equal_cost, jobs=jobs, cluster=cluster)
 
 
@@ -309,4 +311,5 @@ def discover(
         isolation discover --minutes 5 --seed 1
         isolation discover --minutes 2 --board 6x6 --against ID:territory
     """
-    return studies.discovery_result(studies.SearchTask(board, seed), against, minutes, out, pairs, jobs, show, match)
+    task = studies.SearchTask(parse_size(board), seed)
+    return studies.discovery_result(task, against, minutes, out, pairs, jobs, show, match)

@@ -49,7 +49,7 @@ def engine(
         return "\n".join(variants_text(parse_size(size)) for size in variants.split(",")).rstrip("\n")
     if spec is None:
         raise ValueError("spec: name the agent that plays, such as ID:territory")
-    serve_stdio(parse_agent(spec), board)
+    serve_stdio(parse_agent(spec), parse_size(board))
     return ""
 
 

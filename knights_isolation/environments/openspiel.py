@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.rules.geometry import cell_name, check_size, format_size
+from knights_isolation.isolation.rules.geometry import cell_name, check_size
 
 try:
     pyspiel: Any = import_module("pyspiel")
@@ -75,7 +75,7 @@ class IsolationState(pyspiel.State):
 
     def __init__(self, game: IsolationGame) -> None:
         super().__init__(game)
-        self.board = Board.from_moves([], format_size(game.rows, game.columns))
+        self.board = Board.from_moves([], (game.rows, game.columns))
 
     def current_player(self) -> int:
         """Return the player to move, or TERMINAL."""

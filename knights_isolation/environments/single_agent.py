@@ -60,6 +60,7 @@ class Setting:
     """What the games of an environment share.
 
     Attributes:
+        size: rows and columns.
         observations, actions: spaces of `Observation`, and of actions, which are cells.
     """
 
@@ -74,29 +75,27 @@ class Setting:
             ValueError: an argument is invalid, or no knight can move on such a board once both are placed.
         """
         check_choice("render_mode", render_mode, (*RENDER_MODES, None))
-        rows, columns = parse_size(size)
-        if is_placed and (min(rows, columns) < 2 or max(rows, columns) < 3):
+        self.size = parse_size(size)
+        if is_placed and (min(self.size) < 2 or max(self.size) < 3):
             raise ValueError(f"on a board of {size} no knight can move once both are placed: choose 2x3 or larger")
         if not (exact is None or isinstance(exact, str)):
             raise ValueError(f"exact must be None or a limit such as 'nodes=1000', not {exact!r}")
-        self._size, self._is_placed = size, is_placed
+        self._is_placed = is_placed
         self._limit = parse_limit(exact) if exact is not None else None
         solver_limits(self._limit)
-        mask = spaces.Box(0, 1, (rows * columns,), np.int8)
-        self.observations = spaces.Dict(
-            {"observation": spaces.Box(0, 1, (4, rows, columns), bool), "action_mask": mask}
-        )
-        self.actions = spaces.Discrete(rows * columns)
+        mask = spaces.Box(0, 1, (self.size.cells,), np.int8)
+        self.observations = spaces.Dict({"observation": spaces.Box(0, 1, (4, *self.size), bool), "action_mask": mask})
+        self.actions = spaces.Discrete(self.size.cells)
 
     def begin(self, random: np.random.Generator | None = None) -> EnvironmentGame:
         """Begin a game; without `random` no knight is placed, and no exact search made.
 
         Random placements are drawn again until player 1 has a move.
         """
-        board = Board.from_moves([], self._size)
+        board = Board.from_moves([], self.size)
         while random and self._is_placed and (None in board.locations or not board.legal_cells()):
             cells = random.choice(board.height * board.width, 2, replace=False)
-            board = Board.from_moves(cells.tolist(), self._size)
+            board = Board.from_moves(cells.tolist(), self.size)
         return EnvironmentGame(board, self._limit if random else None)
 
 
@@ -205,7 +204,7 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
         self.action_space = self._setting.actions
         self._game, self._is_playing = self._setting.begin(), False
         agent = parse_agent(spec_of(opponent))
-        check_board_size([agent], parse_size(size))
+        check_board_size([agent], self._setting.size)
         self._opponent = agent.open()
 
     def reset(

@@ -26,7 +26,7 @@ from knights_isolation.experiments.suite.screening import Mistake
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
-from knights_isolation.isolation.rules.geometry import format_moves
+from knights_isolation.isolation.rules.geometry import Size, format_moves
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.parameters import ParameterError, parameters_of
 from knights_isolation.isolation.suggestions import command
@@ -60,8 +60,9 @@ def analysis_answer(
         ValueError: the file cannot be read.
     """
     with captured(reference):
-        contents = read_file(reference, size)
-    question, typed = replace(question, size=contents.size), TYPED.get()
+        contents = read_file(reference)
+    question, typed = replace(question, size=size or str(contents.size)), TYPED.get()
+    contents = replace(contents, size=question.board)
     done: list[Analysis] = []
     try:
         guard = partial(captured, reference)
@@ -227,11 +228,10 @@ def _leading_mistakes(analysis: Analysis) -> tuple[str, tuple[Mistake, ...]]:
     return "", ()
 
 
-def _mistake_words(mistake: Mistake, size: str, name: str) -> str:
-    columns = int(size.split("x")[1])
-    winning = [format_moves([cell], columns) for cell in mistake.winning]
+def _mistake_words(mistake: Mistake, size: Size, name: str) -> str:
+    winning = [format_moves([cell], size.columns) for cell in mistake.winning]
     verb = "wins" if len(winning) == 1 else "win"
-    played = format_moves([mistake.played], columns)
+    played = format_moves([mistake.played], size.columns)
     return (
         f"{name}, player {1 + len(mistake.moves) % 2}, plays {played} and loses; {', '.join(winning)} {verb}, and "
         f"{100 * mistake.field:.0f} % of the reference agents play {'it' if len(winning) == 1 else 'one of these'}."

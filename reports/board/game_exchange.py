@@ -23,8 +23,8 @@ from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.pgn import PgnGame, parse_pgn
 from knights_isolation.isolation.rules.geometry import (
     MOST_COMPILED_CELLS,
+    Size,
     format_moves,
-    format_size,
     parse_moves,
     parse_size,
     words,
@@ -215,7 +215,7 @@ def _from_moves(text: str, size: str) -> dict[str, Any]:
     for word in words(text):
         if not _CELL.fullmatch(word):
             raise ValueError(f"cannot read {word[:40]!r}: expected {FORMS}")
-    return _shown("Imported moves", size, parse_moves(text, size))
+    return _shown("Imported moves", size, parse_moves(text, parse_size(size)))
 
 
 def _position(board: Board) -> dict[str, Any]:
@@ -225,7 +225,7 @@ def _position(board: Board) -> dict[str, Any]:
 
 
 def _game(replay: Replay) -> dict[str, Any]:
-    return {**_shown(replay.title, replay.size, replay.moves), "game": as_json(replay)}
+    return {**_shown(replay.title, str(replay.size), replay.moves), "game": as_json(replay)}
 
 
 def _shown(title: str, size: str, moves: Sequence[int]) -> dict[str, Any]:
@@ -281,7 +281,7 @@ def _content(question: ExportQuestion, shelf: Resources) -> str | bytes:
         return export_row(row, "pgn", run_of(shelf, question.run).resolve().name if question.run else "Analysis board")
     if question.kind == "json":  # a saved game for `isolation replay FILE`
         values = {field.name: row[field.name] for field in fields(GameRecord) if field.name != "size"}
-        return json.dumps(facts_of(GameRecord(size=format_size(row["rows"], row["columns"]), **values)))
+        return json.dumps(facts_of(GameRecord(size=str(Size(row["rows"], row["columns"])), **values)))
     if not row["winner"]:
         raise ValueError("a log row needs a finished game: use JSON or PGN for this one")
     return csv_head() + export_row(row, "csv", "")

@@ -13,6 +13,7 @@ from knights_isolation.experiments.positions import Heuristic, compiles, move_va
 from knights_isolation.experiments.record.log import games_folder, live_files
 from knights_isolation.experiments.roster import board_refusal, complete, make_agent, parse_spec
 from knights_isolation.isolation.players.agents import choose_once
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
@@ -146,7 +147,7 @@ def explored(question: asked.ExploreQuestion, shelf: Resources) -> dict[str, Any
     """
     run, board = run_of(shelf, question.run), asked.board_of(question.position)
     written = tuple(file.name for file in live_files(games_folder(run)))
-    replies = explore(_cached_games(run, board.size, written), board)
+    replies = explore(_cached_games(run, Size(board.height, board.width), written), board)
     return {
         "games": replies.games,
         "drawn": replies.drawn,
@@ -156,5 +157,5 @@ def explored(question: asked.ExploreQuestion, shelf: Resources) -> dict[str, Any
 
 
 @lru_cache(maxsize=2)
-def _cached_games(run: Path, size: str, written: tuple[str, ...]) -> PlayedGames:
+def _cached_games(run: Path, size: Size, written: tuple[str, ...]) -> PlayedGames:
     return read_played(run, size)

@@ -159,17 +159,17 @@ def as_position(board: Board) -> dict[str, Any]:
 
 
 def _start(position: Position) -> Board:
-    rows, columns = parse_size(position.size)
-    if rows * columns > MOST_COMPILED_CELLS:
-        raise ValueError(f"{position.size} has {rows * columns} cells: boards here have at most {MOST_COMPILED_CELLS}")
+    size = parse_size(position.size)
+    if size.cells > MOST_COMPILED_CELLS:
+        raise ValueError(f"{position.size} has {size.cells} cells: boards here have at most {MOST_COMPILED_CELLS}")
     first, second = position.knights
     placed = [cell for cell in position.knights if cell is not None]
     taken = {*position.visited, *placed}
-    if any(cell >= rows * columns for cell in taken):
+    if any(cell >= size.cells for cell in taken):
         raise ValueError(f"cell {max(taken)} is not on the {position.size} board")
     if first is not None and first == second:
-        raise ValueError(f"both knights stand on {cell_name(first, columns)}")
-    board = Board(1, 2, width=columns, height=rows)
+        raise ValueError(f"both knights stand on {cell_name(first, size.columns)}")
+    board = Board(1, 2, width=size.columns, height=size.rows)
     board.blank &= ~sum(1 << cell for cell in taken)
     board.locations = (first, second)
     board.active_index = position.turn - 1

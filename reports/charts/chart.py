@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from knights_isolation.isolation.rules.geometry import column_name
+from knights_isolation.isolation.rules.geometry import Size, column_name
 
 from ..text.cell_values import signed as signed
 
@@ -156,7 +156,7 @@ class Plot:
 class Picture:
     """The last position of a game, with a caption."""
 
-    size: str
+    size: Size
     moves: tuple[int, ...]
     caption: str
 
@@ -189,7 +189,7 @@ def row_chart(
     return RowChart(title, tuple(rows), fit_axis(label, [zero, *ends], signed if is_signed else plain), zero, note)
 
 
-def board_grid(title: str, size: tuple[int, int], cells: Mapping[int, Cell]) -> Grid:
+def board_grid(title: str, size: Size, cells: Mapping[int, Cell]) -> Grid:
     """Return a board of (rows, columns) with the cells at some numbers; the others are blank."""
     rows, columns = size
     blank = Cell("", 0)

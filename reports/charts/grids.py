@@ -22,7 +22,7 @@ from knights_isolation.experiments.statistics.game_pairs import matchups
 from knights_isolation.experiments.statistics.move_statistics import BANDS, FEWEST_SCORES, band_auc, scores_of
 from knights_isolation.experiments.statistics.ratings import Ratings
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.isolation.rules.geometry import canonical_opening, cell_name, parse_size
+from knights_isolation.isolation.rules.geometry import Size, canonical_opening, cell_name
 
 from ..text.cell_values import Points, Share, estimate_of, pluralise
 from .chart import Boards, Cell, Grid, board_grid, signed, strength
@@ -31,7 +31,7 @@ _STRONGEST_LEAD = 0.2
 
 
 def placement_maps(
-    placements: Sequence[Placement], size: tuple[int, int] | None, links: Mapping[tuple[int, bool], str]
+    placements: Sequence[Placement], size: Size | None, links: Mapping[tuple[int, bool], str]
 ) -> Boards | None:
     """Return maps of both players' games won by first placement, each cell linked to an example game.
 
@@ -48,31 +48,30 @@ def placement_maps(
                 text, colour = f"{100 * placement.rate.estimate:.0f}", strength(placement.rate.estimate - 0.5, 0.5)
                 link = links.get((placement.cell, is_first), "")
                 for cell in placement.cells:
-                    tooltip = f"{cell_name(cell, size[1])}: {rate} of {placement.games:,} games, {openings}"
+                    tooltip = f"{cell_name(cell, size.columns)}: {rate} of {placement.games:,} games, {openings}"
                     cells[cell] = Cell(text, colour, tooltip, link)
         boards.append(board_grid(title, size, cells))
     note = f"Symmetric cells are counted together; blank: fewer than {FEWEST} openings."
     return Boards("Win rate by first placement, in per cent", tuple(boards), note)
 
 
-def lead_map(
-    contender: str, leads: Sequence[OpeningLead], size: tuple[int, int], links: Mapping[int, str]
-) -> Boards | None:
+def lead_map(contender: str, leads: Sequence[OpeningLead], size: Size, links: Mapping[int, str]) -> Boards | None:
     """Return a map of a contender's difference to the baseline by the first cell, linked to a game that decided it."""
     if not leads:
         return None
     cells: dict[int, Cell] = {}
     for orbit in leads:
         for cell in orbit.cells:
-            tooltip = (
-                f"{cell_name(cell, size[1])}: {Points(orbit.lead).text} points, {pluralise(orbit.openings, 'opening')}"
-            )
+            name, openings = cell_name(cell, size.columns), pluralise(orbit.openings, "opening")
+            tooltip = f"{name}: {Points(orbit.lead).text} points, {openings}"
             text = signed(round(100 * orbit.lead))
             cells[cell] = Cell(text, strength(orbit.lead, _STRONGEST_LEAD), tooltip, links.get(orbit.cell, ""))
     most, least = (pick(leads, key=lambda orbit: orbit.lead) for pick in (max, min))
-    title = f"{contender} gains {Points(most.lead).text} after a first placement on {cell_name(most.cell, size[1])}"
+    title = (
+        f"{contender} gains {Points(most.lead).text} after a first placement on {cell_name(most.cell, size.columns)}"
+    )
     if least is not most:
-        title += f", {Points(least.lead).text} after {cell_name(least.cell, size[1])}"
+        title += f", {Points(least.lead).text} after {cell_name(least.cell, size.columns)}"
     note = (
         f"Points compared with the baseline by the first cell of the opening; symmetric cells are counted together; "
         f"blank: fewer than {FEWEST} openings. Single cells are uncertain."
@@ -93,7 +92,7 @@ def visit_map(findings: RunResults) -> Boards | None:
 
 def refutation_maps(summary: BoardSummary) -> Boards:
     """Return maps of the number of refutations of each first cell, and the refutations of each one up to symmetry."""
-    rows, columns = size = parse_size(summary.size)
+    size = summary.size
     counts = np.array([len(cells) for cells in summary.refutations])
     span = max(1, int(np.ptp(counts)))
     overview = {
@@ -101,11 +100,11 @@ def refutation_maps(summary: BoardSummary) -> Boards:
         for cell, count in enumerate(counts)
     }
     details = []
-    for first in range(rows * columns):
-        if canonical_opening([first], rows, columns) == (first,):
+    for first in range(size.cells):
+        if canonical_opening([first], *size) == (first,):
             winners = summary.winners[first]
             replies = {cell: Cell("", 100 if winner == 2 else -100) for cell, winner in enumerate(winners) if winner}
-            title = f"{cell_name(first, columns)}: {len(summary.refutations[first])}"
+            title = f"{cell_name(first, size.columns)}: {len(summary.refutations[first])}"
             details.append(board_grid(title, size, replies | {first: Cell("●", 0)}))
     return Boards(
         f"Winning replies to each first placement, {summary.size}",

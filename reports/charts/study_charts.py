@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from knights_isolation.experiments.statistics.planning import FixedPlan, pairs_for_effect
-from knights_isolation.isolation.rules.geometry import cells_of, full_mask
+from knights_isolation.isolation.rules.geometry import Size, cells_of, full_mask
 
 from ..text.cell_values import Points, Share
 from . import chart
@@ -80,7 +80,7 @@ def features_chart(selection: Selection) -> chart.RowChart | None:
 def refutations_chart(results: Sequence[Refuted]) -> chart.Grid:
     """Return the share of won openings that agents hold, and in brackets win in games, by board and limit."""
     columns = list(dict.fromkeys((result.size, result.limit) for result in results))
-    by_agent: dict[str, dict[tuple[str, str], Refuted]] = {}
+    by_agent: dict[str, dict[tuple[Size, str], Refuted]] = {}
     for result in results:
         by_agent.setdefault(result.agent, {})[result.size, result.limit] = result
     order = sorted(by_agent, key=lambda agent: -sum(result.held for result in by_agent[agent].values()))
@@ -148,7 +148,7 @@ def _curve(name: str, number: int, x: Iterable[float], y: Iterable[float]) -> ch
 
 def solution_map(board: Board, solution: Solution) -> chart.Boards:
     """Return a board with the moves of the side to move: blue wins, orange loses, ? undecided."""
-    size = board.height, board.width
+    size = Size(board.height, board.width)
     texts = dict.fromkeys(cells_of(full_mask(*size) & ~board.blank), chart.Cell("×", 0))
     texts |= dict.fromkeys(board.legal_cells(), chart.Cell("loses", -60))
     texts |= dict.fromkeys(solution.undecided, chart.Cell("?", 0))

@@ -79,7 +79,7 @@ def puzzle(question: PuzzleQuestion, shelf: Resources) -> dict[str, Any]:
     return {
         "number": number,
         "count": len(_puzzles()[2]),
-        "size": suite.size,
+        "size": str(suite.size),
         "moves": [int(cell) for cell in suite.positions[row]],
         "legal": len(legal),
         "keeping": len(keeping),
@@ -137,7 +137,7 @@ def see(question: SeeingQuestion, shelf: Resources) -> dict[str, Any]:
     """Return the position, the values of moves and the choice of each heuristic, and the moves that keep the win."""
     functions = [loaded(reference) for reference in (question.first, question.second)]
     if question.moves:
-        board = Board.from_moves(parse_moves(question.moves, SIZE), SIZE)
+        board = Board.from_moves(parse_moves(question.moves), SIZE)
         return _answer(board, [_choice(board, function) for function in functions], _kept(board), -1)
     for row, board, kept in _telling(question.after + 1):
         choices = [_choice(board, function) for function in functions]

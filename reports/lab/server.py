@@ -232,7 +232,7 @@ def title_of(summary: BoardSummary) -> str:
     fewest = min(counts)
     if fewest == max(counts):
         return f"Every first placement loses, each to {fewest} of {cells - 1} replies"
-    best = cell_name(counts.index(fewest), parse_size(summary.size)[1])
+    best = cell_name(counts.index(fewest), summary.size.columns)
     others = Counter(counts)[fewest] - 1
     which = f"{best} and {others} others leave" if others else f"{best} leaves"
     return f"Every first placement loses; {which} navy the fewest refutations, {fewest} of {cells - 1}"
@@ -241,19 +241,18 @@ def title_of(summary: BoardSummary) -> str:
 async def openings_page(request: Request) -> Response:
     """Return the page of a board's openings."""
     frame = frame_of(request, "openings")
-    size = request.query_params.get("board", USUAL)
     try:
-        rows, columns = parse_size(size)
+        size = parse_size(request.query_params.get("board", USUAL))
         summary = summarise(shipped_pairs(size), size)
     except ValueError as error:
         return problem_page(frame, 404, "No such board", str(error))
-    facts = {"size": size, "rows": rows, "columns": columns, "refutations": summary.refutations}
+    facts = {"size": str(size), "rows": size.rows, "columns": size.columns, "refutations": summary.refutations}
     return lab_page(
         "openings.html",
         frame,
         title=title_of(summary),
-        size=size,
-        sizes=sorted({*covered_sizes(), size}, key=lambda name: parse_size(name)),
+        size=str(size),
+        sizes=[str(each) for each in sorted({*covered_sizes(), size})],
         rule=Share(summary.rule_holds / summary.openings).text,
         openings=Markup(json.dumps(facts)),
     )

@@ -18,7 +18,7 @@ from knights_isolation.experiments.league.league_results import (
     Results,
     judge_league,
 )
-from knights_isolation.experiments.league.league_run import USUAL_BOARD, League
+from knights_isolation.experiments.league.league_run import League
 from knights_isolation.experiments.league.submissions import Submission, check_folder
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.play.runner import RunOutcome
@@ -79,7 +79,7 @@ def league_answer(
         omit = advice(f"--{option.replace('_', '-')}", option)
         raise ValueError(f"{advice('--resume', 'resume')} keeps the settings of {resume}: omit {omit}")
     try:
-        parse_size(given.get("board", USUAL_BOARD))
+        parse_size(given.get("board", "7x7"))
     except ValueError as error:
         raise ValueError(f"board: {error}") from None
     named = run_path(resume) if resume else None
@@ -275,7 +275,7 @@ def _as_json(game: ClassGame, agent: str, mistakes: list[int]) -> dict[str, Any]
     replay = Replay("", game.size, game.moves, game.agents, game.opening, winner, game.reason, game.detail)
     return {
         "id": game.id,
-        "size": game.size,
+        "size": str(game.size),
         "agents": list(game.agents),
         "opening": game.opening,
         "moves": list(game.moves),

@@ -13,6 +13,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from knights_isolation.isolation.boards import drawing
 from knights_isolation.isolation.boards.drawing import LIGHT, Annotations, Theme
 from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.geometry import Size
 
 _FINER = 3  # scale factor for drawing; reducing the image afterwards smooths the edges
 _STEPS = 12  # number of straight segments per curve
@@ -42,7 +43,7 @@ def write_png(file: Path | BinaryIO, board: Board, marks: Annotations | None = N
 def write_gif(
     file: Path | BinaryIO,
     moves: Sequence[int],
-    size: str,
+    size: Size,
     captions: Sequence[str],
     players: tuple[str, ...] = (),
     seconds: float = 1.0,

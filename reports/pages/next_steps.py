@@ -23,7 +23,7 @@ from knights_isolation.experiments.statistics.first_placements import (
 from knights_isolation.experiments.statistics.paired_differences import Comparison
 from knights_isolation.experiments.statistics.planning import pairs_to_decide
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.isolation.rules.geometry import cell_name, format_moves, parse_size
+from knights_isolation.isolation.rules.geometry import cell_name, format_moves
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import command
 
@@ -171,8 +171,8 @@ def _linked(findings: RunResults, game: ExampleGame, tells: str) -> dict[str, An
         "agents": game.agents,
         "winner": game.winner,
         "plies": len(game.moves),
-        "size": game.size,
-        "moves": format_moves(game.moves, parse_size(game.size)[1]),
+        "size": str(game.size),
+        "moves": format_moves(game.moves, game.size.columns),
         "command": command("replay", findings.sources[game.run].info.path, game.game_id),
     }
 
@@ -186,6 +186,6 @@ def _lead_words(findings: RunResults, game: ExampleGame, agent: str, opponent: s
 
 
 def _placement_words(game: ExampleGame, is_first: bool) -> str:
-    cell_text = cell_name(game.moves[0 if is_first else 1], parse_size(game.size)[1])
+    cell_text = cell_name(game.moves[0 if is_first else 1], game.size.columns)
     order = "first" if is_first else "second"
     return f"The two best agents in a game with the {order} placement on {cell_text} or a symmetric cell"

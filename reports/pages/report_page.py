@@ -30,7 +30,7 @@ from knights_isolation.experiments.statistics.ratings import Ratings, rate
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.sequential_tests import stopping_duels
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
-from knights_isolation.isolation.rules.geometry import cell_name
+from knights_isolation.isolation.rules.geometry import Size, cell_name
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import command
 
@@ -373,7 +373,7 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def _placement_section(placements: Sequence[Placement], size: tuple[int, int] | None) -> Section:
+def _placement_section(placements: Sequence[Placement], size: Size | None) -> Section:
     width = size[1] if size else 1
     rows = tuple(
         {

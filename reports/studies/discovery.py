@@ -19,6 +19,7 @@ from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval, agree
 from knights_isolation.experiments.statistics.step_down import holm
 from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.usercode.output_capture import called_as
 
 from ..answers import Result, drawn
@@ -110,7 +111,7 @@ def discovery_result(
     with keeping("what was searched is in the journal"), called_as():
         campaign = run_campaign(task, folder / "journal.jsonl", minutes, jobs=jobs, show=after_round)
         held = finals.hold_finals(campaign.archive.all[: finals.FINALISTS], opponent, size, folder, seed, jobs)
-        play = partial(match, openings="random:4,screen", pairs=pairs, equal_cost=True, board=size, seed=seed)
+        play = partial(match, openings="random:4,screen", pairs=pairs, equal_cost=True, board=str(size), seed=seed)
         verdicts = _judged(held[0].spec, opponent, size, partial(play, jobs=jobs), jobs)
         headroom = finals.measure_headroom(opponent, size, seed, jobs)
         evidence = [*map(evidence_sentence, verdicts), *headroom_sentences(headroom, opponent)]
@@ -122,7 +123,7 @@ def discovery_result(
     return Result(found, discovery_sections(found), partial(drawn, chart, "One round is no curve yet."))
 
 
-def _judged(champion: str, opponent: str, size: str, match: Match, jobs: int) -> tuple[Verdict, ...]:
+def _judged(champion: str, opponent: str, size: Size, match: Match, jobs: int) -> tuple[Verdict, ...]:
     """Return verdicts from held-out openings and from the split `screen`, their p-values adjusted for each other.
 
     All are added to the log of tries.
@@ -133,7 +134,7 @@ def _judged(champion: str, opponent: str, size: str, match: Match, jobs: int) ->
         less_lost = {end: 2 * getattr(duel.rate, end) - 1 for end in ("estimate", "low", "high")}
         nodes, lead = NODES[limits.index(limit)], replace(duel.rate, **less_lost)
         verdicts.append(Verdict("games", other, nodes, duel.pairs.n, lead, duel.p_value))
-    screening = screen_result([champion], opponent, size, limits[-1], equal_cost=True, jobs=jobs).value.screening
+    screening = screen_result([champion], opponent, str(size), limits[-1], equal_cost=True, jobs=jobs).value.screening
     ((_, compared),) = screening.contenders
     verdicts.append(Verdict("positions", opponent, NODES[-1], len(screening.suite), compared.both, compared.p_value))
     adjusted = holm([verdict.p_value for verdict in verdicts])
@@ -359,7 +360,7 @@ def _growth(campaign: Campaign) -> Section:
     return Section("growth", "How it grew", rows, notes)
 
 
-def write_discovery_page(found: Discovery, folder: Path, size: str) -> Path:
+def write_discovery_page(found: Discovery, folder: Path, size: Size) -> Path:
     """Write the page of a campaign on a board into its folder, where the lab finds it; return its path."""
     growth, verdicts, champion = found.campaign.growth, found.verdicts, found.finalists[:1]
     sections = [

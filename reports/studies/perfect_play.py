@@ -22,7 +22,7 @@ from knights_isolation.experiments.roster import AgentLike, parse_limit
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import Solution, solve, solve_length
-from knights_isolation.isolation.rules.geometry import cell_name, column_name, format_moves, parse_size
+from knights_isolation.isolation.rules.geometry import Size, cell_name, column_name, format_moves, parse_size
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 
@@ -41,7 +41,7 @@ from ..watch.run_progress import counting
 def refutations_answer(
     agents: Sequence[str],
     opponent: str,
-    sizes: Sequence[str],
+    sizes: Sequence[Size],
     limits: Sequence[str],
     count: int | None,
     seed: int,
@@ -66,7 +66,7 @@ def _refutations(results: Sequence[Refuted], opponent: str) -> Section:
     rows = tuple(
         {
             "agent": result.agent,
-            "board": result.size,
+            "board": str(result.size),
             "limit": result.limit,
             "openings": len(result.answers),
             "held": Share(result.held),
@@ -111,7 +111,7 @@ def _page(results: Sequence[Refuted], sections: Sequence[Section], reproduce: st
 
 def _line_section(result: Refuted, answer: OpeningAnswer) -> Section:
     """Return a refutation: what goes wrong where, and the line."""
-    columns = parse_size(result.size)[1]
+    columns = result.size.columns
     moves = format_moves(answer.line, columns)
     error = format_moves(answer.line[answer.error_ply : answer.error_ply + 1], columns) or "failing to move"
     title = (
@@ -120,8 +120,8 @@ def _line_section(result: Refuted, answer: OpeningAnswer) -> Section:
     )
     row = {"error_ply": answer.error_ply + 1, "plies": len(answer.line), "line": moves}
     replay = advice(
-        command("replay", "--moves", moves, "--board", result.size),
-        f"ki.replay({list(answer.line)}, size={result.size!r})",
+        command("replay", "--moves", moves, "--board", str(result.size)),
+        f"ki.replay({list(answer.line)}, size={str(result.size)!r})",
     )
     return Section("shortest", title, (row,), (f"Step through it: {replay}",))
 
@@ -176,9 +176,10 @@ def board_answer(
     if board.history or with_length:
         raise ValueError(f"{'length' if with_length else '--moves'}: requires a position instead of --all")
     path = Path(out or f"solved_{board.size}.parquet")
+    size = Size(board.height, board.width)
     with keeping("what was solved", path), counting("placement pairs") as show:
-        winners = solve_all(board.size, path, jobs=jobs, cluster=cluster, limit=bound, show=show)
-    summary = summarise(winners, board.size)
+        winners = solve_all(size, path, jobs=jobs, cluster=cluster, limit=bound, show=show)
+    summary = summarise(winners, size)
     return Result(summary, board_sections(summary, str(path)), partial(drawn, refutation_maps(summary)))
 
 
@@ -193,7 +194,7 @@ def board_sections(summary: BoardSummary, path: str) -> tuple[Section, ...]:
 
 
 def _board_facts(summary: BoardSummary) -> dict[str, Any]:
-    columns = parse_size(summary.size)[1]
+    columns = summary.size.columns
     solved = summary.openings - summary.unknown
     held = Share(summary.rule_holds / max(1, solved)).text
     return {
@@ -213,7 +214,7 @@ def _named(pairs: Sequence[tuple[int, int]], columns: int) -> str:
 
 
 def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:
-    rows, columns = parse_size(summary.size)
+    rows, columns = summary.size
     counts = [len(cells) for cells in summary.refutations]
     return [
         {"row": row, **{column_name(column): counts[row * columns + column] for column in range(columns)}}
@@ -257,7 +258,7 @@ def accuracy_answer(
         decisions = run_decisions(path)
         notes = [f"{decisions['game_id'].nunique():,} of {count_games(path):,} games are labelled."]
     else:
-        positions, size, where = options["positions"] or 500, options["board"] or "7x7", options["cluster"]
+        positions, size, where = options["positions"] or 500, parse_size(options["board"] or "7x7"), options["cluster"]
         with counting("players") as show:
             decisions, notes = fresh_decisions(
                 heuristics, depths, positions, size, jobs=options["jobs"] or 0, cluster=where, show=show

@@ -19,7 +19,7 @@ from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
 from knights_isolation.experiments.suite.screening import Mistake, Score, Screened, Screening, SuiteComparison
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_text
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.geometry import format_moves, parse_size
+from knights_isolation.isolation.rules.geometry import Size, format_moves
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import tell
@@ -128,9 +128,9 @@ def _parts_section(found: Screened) -> Section:
     return Section("where", f"Where {contender.name} keeps its wins, compared with {baseline.name}", rows)
 
 
-def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Section:
+def mistakes_section(name: str, mistakes: Sequence[Mistake], size: Size) -> Section:
     """Return the most telling mistakes, as moves that `isolation show` draws."""
-    columns = parse_size(size)[1]
+    columns = size.columns
     rows = tuple(
         {
             "ply": len(mistake.moves) + 1,
@@ -148,7 +148,7 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
     return Section("mistakes", title, rows, (note,) if rows else ())
 
 
-def mistake_texts(mistakes: Sequence[Mistake], size: str) -> str:
+def mistake_texts(mistakes: Sequence[Mistake], size: Size) -> str:
     """Draw the mistakes as text, each with the command that shows its position."""
     return "\n\n".join(_text(mistake, Board.from_moves(mistake.moves, size)) for mistake in mistakes)
 
@@ -158,9 +158,9 @@ def _text(mistake: Mistake, board: Board) -> str:
     return f"{to_text(board)}\n{text}\n{_advise(board, 'show')}"
 
 
-def _page(sections: Sequence[Section], mistakes: Mapping[str, Sequence[Mistake]], size: str, reproduce: str) -> str:
+def _page(sections: Sequence[Section], mistakes: Mapping[str, Sequence[Mistake]], size: Size, reproduce: str) -> str:
     """Return one page with the tables and every contender's most telling mistakes as pictures."""
-    columns = parse_size(size)[1]
+    columns = size.columns
     return page_template("screening.html").render(
         title="Screening",
         sections=sections,
@@ -228,7 +228,7 @@ def _cost_note(costs: Mapping[str, Cost], scores: Sequence[Score]) -> str:
     return cost_sentence(costs, [score.agent for score in scores], "after the screening")
 
 
-def _failures(scores: Sequence[Score], size: str, failing: Mapping[str, tuple[str, Board]]) -> list[str]:
+def _failures(scores: Sequence[Score], size: Size, failing: Mapping[str, tuple[str, Board]]) -> list[str]:
     return [
         f"{score.agent} failed {score.failed:,} times, {_reasons(score)}: {score.detail}; first "
         f"{_first_failure(score, size, failing.get(score.agent))}"
@@ -237,7 +237,7 @@ def _failures(scores: Sequence[Score], size: str, failing: Mapping[str, tuple[st
     ]
 
 
-def _first_failure(score: Score, size: str, failing: tuple[str, Board] | None) -> str:
+def _first_failure(score: Score, size: Size, failing: tuple[str, Board] | None) -> str:
     if failing is None:
         return f"in a search from: {_advise(Board.from_moves(score.failed_at, size), 'show')}"
     reference, board = failing
@@ -275,7 +275,7 @@ def _mistake_words(mistake: Mistake, columns: int) -> str:
     )
 
 
-def picture(mistake: Mistake, size: str, text: str) -> dict[str, Any]:
+def picture(mistake: Mistake, size: Size, text: str) -> dict[str, Any]:
     """Return a mistake for a page: moves that keep the win, moves that do not, and the one played as an arrow."""
     board = Board.from_moves(mistake.moves, size)
     values = {cell: math.inf if cell in mistake.winning else -math.inf for cell in board.legal_cells()}

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
 from knights_isolation.isolation.players.agents import code_hash
 from knights_isolation.isolation.processes.subprocess_player import patience
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS
 
 from ...plan.schedule import Ids, Schedule
 from ...roster import make_agent, parse_spec, settings_text, with_program
@@ -204,9 +204,9 @@ class GameWorker:
         Raises:
             ValueError: compiled code cannot be kept.
         """
-        size = rows, columns = parse_size(self.task.schedule.size)
+        size = self.task.schedule.size
         try:
-            if not agent_indices and rows * columns <= MOST_COMPILED_CELLS:
+            if not agent_indices and size.cells <= MOST_COMPILED_CELLS:
                 from knights_isolation.isolation.games.match import load_compiled_games
 
                 load_compiled_games(size)
@@ -227,7 +227,7 @@ class GameWorker:
 
         for index in agent_indices:
             if heuristic := self.agents[index].heuristic:
-                mark_uncompilable(heuristic, parse_size(self.task.schedule.size), why)
+                mark_uncompilable(heuristic, self.task.schedule.size, why)
 
     def measure_costs(self, names: Sequence[str]) -> dict[str, Cost | str]:
         """Measure the costs of these agents relative to the first; see `measure_costs`.
@@ -236,11 +236,11 @@ class GameWorker:
         """
         from knights_isolation.isolation.checks.search_cost import measure_costs
 
-        size = parse_size(self.task.schedule.size)
+        size = self.task.schedule.size
         by_name = {agent.name: agent for agent in self.agents}
         ours = [name for name in names if not by_name[name].is_user_code or by_name[name].compiled(size)]
         with _checked([by_name[name] for name in ours]):
-            costs = measure_costs([by_name[name] for name in ours], self.task.schedule.size)
+            costs = measure_costs([by_name[name] for name in ours], size)
         return dict.fromkeys(names, "user code that does not compile") | dict(zip(ours, costs, strict=True))
 
     def play_batch(self, ids: Ids, marker: NDArray[np.int64] | None = None, interpreted: bool = False) -> PlayedBatch:

@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from ...boards.board import Board
-from ...rules.geometry import Move, format_size
+from ...rules.geometry import Move
 
 WIDTH, HEIGHT = 11, 9
 STRIDE = WIDTH + 2
@@ -194,8 +194,7 @@ def unsupported_size_reason(rows: int, columns: int) -> str:
     """Return why a state cannot hold a board of this size, or "" if it can."""
     if rows <= HEIGHT and columns <= WIDTH:
         return ""
-    size = format_size(rows, columns)
-    return f"players of the third edition support boards of up to {format_size(HEIGHT, WIDTH)}, not {size}"
+    return f"players of the third edition support boards of up to {HEIGHT}x{WIDTH}, not {rows}x{columns}"
 
 
 def state_of(board: Board) -> Isolation:
