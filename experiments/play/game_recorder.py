@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -35,11 +33,7 @@ _SHARE = 0.002
 
 
 class UnwritableLogError(OSError):
-    """The log cannot be written."""
-
-
-class MovedRunError(UnwritableLogError):
-    """The run has been moved or deleted while it was being played."""
+    """The log cannot be written, or its run was moved or deleted meanwhile: in one line, with how to resume."""
 
 
 class GameRecorder:
@@ -137,7 +131,11 @@ class GameRecorder:
     def _check_place(self) -> None:
         """Raise an error if the run has been moved or deleted: its path may belong to another run now."""
         if lock_file(self.path) != self._lock or not self.path.is_dir():
-            raise MovedRunError(errno.ENOENT, os.strerror(errno.ENOENT))
+            left = "; what is there now was left unchanged" if self.path.exists() else ""
+            raise UnwritableLogError(
+                f"{self.path} was moved or deleted during the run{left}; the logged games moved with it: resume with "
+                f"isolation tournament --resume and its new name"
+            )
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -147,7 +145,10 @@ class GameRecorder:
             yield
         except OSError as error:
             self._check_place()
-            raise UnwritableLogError(error.errno, error.strerror or str(error)) from error
+            raise UnwritableLogError(
+                f"{self.path}: cannot write the log: {error.strerror or error}; {log.count_games(self.path):,} games "
+                f"are safe; resume with {resume_advice(self.path)}"
+            ) from error
 
     def _write_parts(self) -> None:
         while self._parts:

@@ -25,11 +25,10 @@ from ..plan.run_keeping import locked
 from ..plan.schedule import points_table
 from ..plan.tournament_plan import Plan, having, make_plan, on_the_clock
 from ..record import log, run_directory
-from ..record.run_directory import resume_advice
 from ..statistics.anytime import checkpoints
 from .cluster.cluster_access import chosen
 from .equal_cost import at_equal_cost, check_scalable, measured, to_measure
-from .game_recorder import GameRecorder, MovedRunError, UnwritableLogError
+from .game_recorder import GameRecorder
 from .pools.batch_feed import BatchFeed, Stop
 from .pools.game_worker import Sharers, Task, task_of
 from .pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
@@ -290,36 +289,24 @@ def _at_equal_cost(plan: Plan, conduct: _Conduct) -> tuple[Plan, dict[str, Cost]
 def _run(path: Path, plan: Plan, conduct: _Conduct) -> RunOutcome:
     notes = list(plan.notes)
     started = time.monotonic()
-    try:
-        with deferred_interrupts() as interrupted:
-            recorder = GameRecorder(path, plan)
-            if recorder.duplicates:
-                notes.append(f"removed {recorder.duplicates:,} duplicate games from the log")
-            before = recorder.logged
-            feed = BatchFeed(plan.schedule, recorder.points, conduct.jobs, conduct.stop(plan))
-            _LOGGER.info("%s: %d of %d games are in the log; %d jobs", path, recorder.logged, feed.total, conduct.jobs)
-            report = _reporter(recorder, feed, notes, conduct.show)
-            if feed.missing:
-                try:
-                    _play_in(conduct, feed, recorder, interrupted, notes, report)
-                finally:
-                    recorder.write()
-        # Ctrl-C ends the merge at once: log parts that are not merged yet stay as they are.
-        with until_interrupted():
-            if not (feed.missing or interrupted() or run_directory.is_finished(path)):
-                report("merging", "")
-                recorder.close()
-    except MovedRunError as error:
-        left = "; what is there now was left unchanged" if path.exists() else ""
-        raise OSError(
-            f"{path} was moved or deleted during the run{left}; the logged games moved with it: resume with isolation "
-            f"tournament --resume and its new name"
-        ) from error
-    except UnwritableLogError as error:
-        raise OSError(
-            f"{path}: cannot write the log: {error.strerror or error}; "
-            f"{log.count_games(path):,} games are safe; resume with {resume_advice(path)}"
-        ) from error
+    with deferred_interrupts() as interrupted:
+        recorder = GameRecorder(path, plan)
+        if recorder.duplicates:
+            notes.append(f"removed {recorder.duplicates:,} duplicate games from the log")
+        before = recorder.logged
+        feed = BatchFeed(plan.schedule, recorder.points, conduct.jobs, conduct.stop(plan))
+        _LOGGER.info("%s: %d of %d games are in the log; %d jobs", path, recorder.logged, feed.total, conduct.jobs)
+        report = _reporter(recorder, feed, notes, conduct.show)
+        if feed.missing:
+            try:
+                _play_in(conduct, feed, recorder, interrupted, notes, report)
+            finally:
+                recorder.write()
+    # Ctrl-C ends the merge at once: log parts that are not merged yet stay as they are.
+    with until_interrupted():
+        if not (feed.missing or interrupted() or run_directory.is_finished(path)):
+            report("merging", "")
+            recorder.close()
     if recorder.ended_by_clock and not on_the_clock(plan.entrants):
         notes.append(
             f"not reproducible: {recorder.ended_by_clock:,} games ended by a time limit, which depends on the machine"

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -25,6 +25,7 @@ from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.isolation.usercode.process_lifetime import die_with_parent
 
 from ...plan.schedule import Ids
 from .game_worker import (
@@ -42,11 +43,11 @@ from .game_worker import (
     open_markers,
 )
 from .pool import Answered, Died, Event, Failed, Finished, Pool
-from .process_map import end_with, starting_silently
 
 LOOKS_ALLOWED = 10
 """Number of consecutive looks, about ten per second, at which a worker may be found stopped before it is killed."""
 _SAFE_PATH = "PYTHONSAFEPATH"
+_INTERRUPT = {signal.SIGINT}
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,7 @@ class LokyPool(Pool):
 
     def __init__(self, jobs: int) -> None:
         self._folder = temporary_folder("workers")
-        self._markers_file = self._folder.path / "markers"
-        self._markers = create_markers(self._markers_file, 2 * jobs)
+        self._markers = create_markers(self._folder.path / "markers", 2 * jobs)
         self._jobs = jobs
         self._task: Task | None = None
         self._task_file: Path | None = None
@@ -108,19 +108,18 @@ class LokyPool(Pool):
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
         self._calls += 1
-        self._send(self._calls, _call, function, *arguments)
+        self._send(self._calls, function, *arguments)
         return self._calls
 
     def finished(self, timeout: float) -> list[Event]:
         done = wait(self._out, timeout, FIRST_COMPLETED).done
         self._end_stopped()
         self._end_silent()
-        if not any(map(_is_lost, done)):
-            return self._events(done)
-        # Loky has given up all unfinished work; results that arrived before still count.
-        done = wait(self._out).done
-        events = self._events({future for future in done if not _is_lost(future)})
-        return [*events, self._bury()]
+        has_died = any(map(_is_lost, done))
+        if has_died:  # loky has given up all unfinished work; results that arrived before still count
+            done = {future for future in wait(self._out).done if not _is_lost(future)}
+        events = sorted((_event(self._out.pop(future), future) for future in done), key=_is_failure)
+        return [*events, self._bury()] if has_died else events
 
     def alone(self) -> LokyPool:
         assert self._task
@@ -138,8 +137,8 @@ class LokyPool(Pool):
     def _send(self, sent: _SentBatch | int, function: Callable[..., object], *arguments: object) -> None:
         future: Future[Any]
         try:
-            with _sheltered(), starting_silently():
-                future = self._running().submit(function, self._task_file, *arguments)
+            with _starting():
+                future = self._running().submit(_call, self._task_file, function, *arguments)
             future.add_done_callback(self._note_death)
         except BrokenProcessPool as death:
             future = Future()
@@ -156,17 +155,9 @@ class LokyPool(Pool):
                 "NUMBA_NUM_THREADS": "1",
                 code_cache.ENVIRONMENT_VARIABLE: str(code_cache.folder()),
             }
-            self._executor = ProcessPoolExecutor(
-                self._jobs,
-                initializer=_start,
-                initargs=(self._markers_file, len(self._markers), os.getpid()),
-                env=environment,
-            )
+            setup = self._folder.path / "markers", len(self._markers), os.getpid()
+            self._executor = ProcessPoolExecutor(self._jobs, initializer=_start, initargs=setup, env=environment)
         return self._executor
-
-    def _events(self, done: set[Future[Any]]) -> list[Event]:
-        events = [_event(self._out.pop(future), future) for future in done]
-        return sorted(events, key=lambda event: isinstance(event, Failed))
 
     def _end_stopped(self) -> None:
         """Kill workers that were stopped, for example by SIGSTOP: they count as dead."""
@@ -176,21 +167,16 @@ class LokyPool(Pool):
         self._stopped = {pid: self._stopped.get(pid, 0) + 1 for pid in workers if _is_stopped(pid)}
         for pid, looks in self._stopped.items():
             if looks > LOOKS_ALLOWED:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+                _kill(pid)
 
     def _end_silent(self) -> None:
         """Kill workers in which compiled code has been at a move for longer than the mover's timeout."""
-        if self._task is None:
-            return
         for slot, seconds in self._watch.look([batch.slot for batch in self._batches()]).items():
-            if seconds <= min(self._task.patience):
-                continue
+            assert self._task
             marker = self._markers[slot].copy()
             mover = self._task.schedule.players(marker[GAME : GAME + 1])[0][marker[MOVER]]
             if seconds > self._task.patience[mover]:
-                with suppress(ProcessLookupError):
-                    os.kill(int(marker[PID]), signal.SIGKILL)
+                _kill(int(marker[PID]))
 
     def _note_death(self, future: Future[Any]) -> None:
         """Callback for a worker's death, before loky kills the others: only then can the dead worker be identified."""
@@ -200,11 +186,9 @@ class LokyPool(Pool):
     def _bury(self) -> Died:
         self._join()  # loky's thread may not have reported the death yet
         sent = self._batches()
-        slots = [batch.slot for batch in sent]
-        suspects = find_suspects(self._markers, slots, self._dead)
         died = Died(
             lost=tuple(id_ for batch in sent for id_ in batch.ids.tolist()),
-            suspects=tuple(suspects),
+            suspects=tuple(find_suspects(self._markers, [batch.slot for batch in sent], self._dead)),
             calls=tuple(call for call in self._out.values() if isinstance(call, int)),
             how=_exit_codes(self._out),
         )
@@ -226,6 +210,11 @@ class LokyPool(Pool):
             self._executor = None
 
 
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
 def _is_stopped(pid: int) -> bool:
     try:
         return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
@@ -244,6 +233,10 @@ def _exit_codes(futures: Iterable[Future[Any]]) -> str:
     return next((found[1] for found in codes if found), "")
 
 
+def _is_failure(event: Event) -> bool:
+    return isinstance(event, Failed)
+
+
 def _event(sent: _SentBatch | int, future: Future[Any]) -> Event:
     error = future.exception()
     if isinstance(sent, _SentBatch):
@@ -252,24 +245,28 @@ def _event(sent: _SentBatch | int, future: Future[Any]) -> Event:
 
 
 @contextmanager
-def _sheltered() -> Iterator[None]:
-    """Start processes that inherit a blocked SIGINT and do not import from the working directory."""
+def _starting() -> Iterator[None]:
+    """Start processes that inherit a blocked SIGINT, import nothing from the working directory, and print nothing."""
     # Ctrl-C is delivered to this process afterwards. The workers must not import a user's `random.py` instead of
-    # Python's.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    path_before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
-    try:
+    # Python's. They print a traceback if their parent ends while they start, and loky's resource tracker prints what it
+    # removes after processes were killed.
+    with ExitStack() as stack:
+        stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT))
+        if not os.environ.get(_SAFE_PATH):
+            os.environ[_SAFE_PATH] = "1"
+            stack.callback(os.environ.pop, _SAFE_PATH)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        stack.callback(os.close, nowhere)
+        for descriptor in (1, 2):
+            with suppress(OSError):  # stdout or stderr is closed: nothing can be printed there
+                kept = os.dup(descriptor)
+                stack.callback(os.close, kept)
+                stack.callback(os.dup2, kept, descriptor)
+                os.dup2(nowhere, descriptor)
         # Started on demand, Python's resource tracker would unblock SIGINT for all processes that are started after it.
         resource_tracker.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
         yield
-    finally:
-        if path_before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = path_before
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # Functions that run in the worker process
@@ -291,8 +288,16 @@ def _start(markers: Path, slots: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.pop(_SAFE_PATH, None)  # must not affect programs that agents start
     _silence()
-    threading.Thread(target=end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     _process = _PoolProcess(open_markers(markers, slots))
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has ended, even by kill -9: an orphan would wait for work forever."""
+    die_with_parent()
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
 
 
 def _silence() -> None:
@@ -303,6 +308,10 @@ def _silence() -> None:
     os.close(nowhere)
 
 
+def _call(task_file: Path | None, function: Callable[..., object], *arguments: object) -> object:
+    return function(_worker_for(task_file) if task_file else None, *arguments)
+
+
 def _worker_for(task_file: Path) -> GameWorker:
     if _process.worker is None or _process.task_file != task_file:
         _process.worker = GameWorker(pickle.loads(task_file.read_bytes()))
@@ -310,9 +319,5 @@ def _worker_for(task_file: Path) -> GameWorker:
     return _process.worker
 
 
-def _play_batch(task_file: Path, ids: Ids, slot: int, interpreted: bool) -> PlayedBatch:
-    return _worker_for(task_file).play_batch(ids, _process.markers[slot], interpreted)
-
-
-def _call(task_file: Path | None, function: Callable[..., object], *arguments: object) -> object:
-    return function(_worker_for(task_file) if task_file else None, *arguments)
+def _play_batch(worker: GameWorker, ids: Ids, slot: int, interpreted: bool) -> PlayedBatch:
+    return worker.play_batch(ids, _process.markers[slot], interpreted)
