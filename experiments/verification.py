@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
 from knights_isolation.isolation.usercode.inputs import changed_input
 
 from .plan.run_keeping import written_config
@@ -16,6 +14,7 @@ from .record.checked_lines import SEALED, inspect_lines, read_json
 from .record.checked_parquet import read_parquet
 from .record.log_validation import check_facts
 from .record.run_directory import CONFIG, END, ENGINES, FACTS, HOME, load_run, missing_sentence
+from .record.schema import schema_of
 from .record.tries import LOG, SOURCES, code_of, read_tries
 
 KEPT = "evaluated"
@@ -112,7 +111,7 @@ def _champion(path: Path) -> str:
 
 
 def _table(path: Path) -> None:
-    read_parquet(path, pa.schema([]))
+    read_parquet(path, schema_of(()))
 
 
 def _source(path: Path) -> None:

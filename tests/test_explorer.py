@@ -11,6 +11,7 @@ from knights_isolation.experiments.exchange import queries
 from knights_isolation.experiments.exchange.game_files import append_game
 from knights_isolation.experiments.exchange.queries import explore, read_played
 from knights_isolation.experiments.plan.openings import orbit_ids, orbit_ids_by_ply
+from knights_isolation.experiments.record import log
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.rules.geometry import Size, parse_size, symmetries
@@ -118,7 +119,7 @@ def test_ids_by_ply_are_those_of_the_positions_on_the_way():
 def test_a_run_of_many_parts_is_read_whole(tmp_path, monkeypatch):
     path = gauntlet(8, random_wins({"Base": 0.5, "Mine": 0.7}), contenders=("Mine",)).write(tmp_path / "run")
     games = len(read_games(path))
-    monkeypatch.setattr(queries, "_BATCH", 5)
+    monkeypatch.setattr(log, "_BATCH", 5)
     size = Size(*map(int, read_games(path)[["rows", "columns"]].iloc[0]))
     assert explore(read_played(path, size), Board.from_moves([], size)).games == games
 

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import make_folder, write_new
@@ -41,6 +40,7 @@ from ..plan.schedule import Match, Schedule
 from ..play.finished_games import FinishedGames, games_table
 from ..record import log
 from ..record.checked_lines import read_json, write_json
+from ..record.columns import Table, table_of_rows
 from ..record.log import COLOURS, PER_PLY, SCHEMA, games_folder
 from ..record.log_validation import check_log
 from ..record.run_directory import check_run, is_run
@@ -354,7 +354,7 @@ def append_game(run: str | Path, game: GameRecord, agents: tuple[Agent | None, A
     return game_id
 
 
-def row_of(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -> pa.Table:
+def row_of(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -> Table:
     """Return the log row of a single game; `settings` are those of its players."""
     size = parse_size(game.size)
     opening = np.array([game.opening], np.int16).reshape(1, -1)
@@ -375,8 +375,7 @@ def row_of(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -
         "seed": seed,
         "started_at": int((time.time() - sum(game.time_us) / 1e6) * 1e6),
     }
-    columns_of_one = [pa.array([values[field.name]], field.type) for field in SCHEMA]
-    return pa.table(columns_of_one, schema=SCHEMA)
+    return table_of_rows([values], SCHEMA)
 
 
 def play_in_terminal(

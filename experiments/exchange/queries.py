@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.editions.classic_board import Board
@@ -26,9 +23,21 @@ from knights_isolation.isolation.suggestions import advice, command
 
 from ..exact import labels
 from ..plan.openings import Ids, orbit_ids, orbit_ids_by_ply
-from ..record.log import PER_PLY, SCHEMA, find_row, map_parts, read_games, read_table
+from ..record.columns import (
+    Table,
+    concatenate,
+    lengths,
+    lists,
+    numbers,
+    table_of_rows,
+    to_names,
+    where,
+    with_plain_texts,
+)
+from ..record.log import PER_PLY, SCHEMA, find_row, fold_batches, read_games, read_table
 from ..record.log_validation import check_log
 from ..record.run_directory import is_run, load_run, run_called
+from ..record.schema import AGENTS, schema_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,8 +132,6 @@ def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 _OF_GAMES = tuple(name for name in SCHEMA.names if not name.startswith("settings_"))
-_TEXTS = ("run", "agent", "role", "spec", "settings")
-_AGENTS = pa.schema([*((name, pa.string()) for name in _TEXTS), ("deterministic", pa.bool_())])
 _PLAYS = """
     SELECT run, game_id, pair_id, side, agent, opponent, role, winner = side AS won,
            CASE WHEN winner <> side THEN reason END AS lost_by, plies, opening_id, orbit, colours
@@ -168,7 +175,7 @@ def connect_runs(runs: Sequence[str | Path], file: str | Path | None = None) -> 
     if file is not None and Path(file).exists():
         raise ValueError(f"{file} already exists: choose another name, or remove it")
     paths = [run_called(run) for run in runs]
-    games = pa.concat_tables(_with_run(path, read_table(path, _OF_GAMES)) for path in paths)
+    games = concatenate((_with_run(path, read_table(path, _OF_GAMES)) for path in paths), SCHEMA)
     tables = {"games": games, "agents": _agents(paths), "labelled_games": _labels(paths)}
     connection = duckdb.connect(str(file) if file is not None else ":memory:")
     for name, table in tables.items():
@@ -180,7 +187,7 @@ def connect_runs(runs: Sequence[str | Path], file: str | Path | None = None) -> 
     return connection
 
 
-def query_runs(query: str, runs: Sequence[str | Path]) -> pa.Table:
+def query_runs(query: str, runs: Sequence[str | Path]) -> Table:
     """Return the answer to a query as an Arrow table.
 
     Raises:
@@ -198,20 +205,17 @@ def query_runs(query: str, runs: Sequence[str | Path]) -> pa.Table:
         connection.close()
 
 
-def _labels(paths: Sequence[Path]) -> pa.Table:
+def _labels(paths: Sequence[Path]) -> Table:
     tables = [_with_run(path, labels.read_label_table(path)) for path in paths if labels.has_labels(path)]
-    return pa.concat_tables(tables) if tables else _with_run(Path(), labels.SCHEMA.empty_table())
+    return concatenate(tables, _with_run(Path(), labels.SCHEMA.empty_table()).schema)
 
 
-def _with_run(path: Path, table: pa.Table) -> pa.Table:
-    # Names become plain texts: dictionaries differ from run to run.
-    for index, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
-    return table.replace_schema_metadata().add_column(0, "run", pa.array([str(path)] * len(table), pa.string()))
+def _with_run(path: Path, table: Table) -> Table:
+    runs = to_names(np.zeros(len(table), np.int8), [str(path)])
+    return with_plain_texts(table.replace_schema_metadata().add_column(0, "run", runs))
 
 
-def _agents(paths: Sequence[Path]) -> pa.Table:
+def _agents(paths: Sequence[Path]) -> Table:
     rows = [
         {
             "run": str(path),
@@ -225,12 +229,11 @@ def _agents(paths: Sequence[Path]) -> pa.Table:
         if is_run(path)
         for name, entry in load_run(path).agents.items()
     ]
-    return pa.Table.from_pylist(rows, _AGENTS)
+    return table_of_rows(rows, schema_of(AGENTS))
 
 
 PLIES = 24
 """Number of plies of each game that are indexed; hardly any later position occurs twice."""
-_BATCH = 20_000
 
 
 @dataclass(frozen=True)
@@ -283,11 +286,11 @@ def read_played(run: str | Path, size: Size) -> PlayedGames:
     rows, columns = size
     parts = [PlayedGames(size, np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
 
-    def known(_: Path, table: pa.Table) -> list[PlayedGames]:
-        on_size = table.filter(pc.and_(pc.equal(table["rows"], rows), pc.equal(table["columns"], columns)))
-        return [_known(on_size.slice(first, _BATCH), size) for first in range(0, len(on_size), _BATCH)]
+    def known(table: Table) -> PlayedGames:
+        is_on_size = (numbers(table, "rows") == rows) & (numbers(table, "columns") == columns)
+        return _known(where(table, is_on_size), size)
 
-    parts += chain.from_iterable(map_parts(run, ("rows", "columns", "opening", "moves", "winner"), known))
+    parts += fold_batches(run, ("rows", "columns", "opening", "moves", "winner"), lambda games: [*map(known, games)])
     ids, drawn, winners = zip(*((part.ids, part.drawn, part.winners) for part in parts), strict=True)
     return PlayedGames(size, np.concatenate(ids), np.concatenate(drawn), np.concatenate(winners))
 
@@ -308,15 +311,15 @@ def explore(played: PlayedGames, board: Board) -> Continuations:
     return Continuations(int(counted.sum()), drawn, tuple(ordered))
 
 
-def _known(table: pa.Table, size: Size) -> PlayedGames:
-    moves = table["moves"].combine_chunks()
-    lengths = pc.list_value_length(moves).to_numpy()
+def _known(table: Table, size: Size) -> PlayedGames:
+    moves, starts = lists(table, "moves")
+    game = np.repeat(np.arange(len(table)), np.diff(starts))
+    ply = np.arange(len(moves)) - starts[game]
+    is_kept = ply < PLIES
     cells = np.full((len(table), PLIES), -1, np.int16)
-    for ply in range(PLIES):
-        has = lengths > ply
-        cells[has, ply] = pc.list_element(moves.filter(pa.array(has)), ply).to_numpy()
-    drawn = pc.list_value_length(table["opening"]).to_numpy().astype(np.int16)
-    return PlayedGames(size, orbit_ids_by_ply(cells, size), drawn, table["winner"].to_numpy().astype(np.int8))
+    cells[game[is_kept], ply[is_kept]] = moves[is_kept]
+    drawn = lengths(table, "opening").astype(np.int16)
+    return PlayedGames(size, orbit_ids_by_ply(cells, size), drawn, numbers(table, "winner").astype(np.int8))
 
 
 def _id_of(board: Board) -> int:

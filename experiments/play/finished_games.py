@@ -6,10 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.games.match import GameBatch
@@ -18,7 +16,11 @@ from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
 
 from ..plan.schedule import Ids, Schedule
 from ..record import log
+from ..record.columns import Table, table_of, to_lists, to_names
 from ..record.log_validation import check_rows
+from ..record.schema import LOG, schema_of
+
+_SCHEDULED = schema_of(column for column in LOG if column.name in log.SCHEDULED)
 
 
 @dataclass(frozen=True)
@@ -91,28 +93,26 @@ def forfeited_game(
     return FinishedGames(ids, games, np.array([int(time.time() * 1e6)]))
 
 
-def games_table(schedule: Schedule, settings: Sequence[str], played: FinishedGames) -> pa.Table:
+def games_table(schedule: Schedule, settings: Sequence[str], played: FinishedGames) -> Table:
     """Return played games as rows of the log. `settings` has the settings of each of the schedule's agents."""
     games = played.games
     results = {
         "winner": games.winner,
-        "reason": _coded("reason", games.reason, REASON_WORDS),
+        "reason": to_names(games.reason.astype(np.int8), REASON_WORDS),
         "detail": games.detail,
         "plies": np.diff(games.offsets).astype(np.int16),
-        **{name: _lists(games.offsets, getattr(games, name)) for name in log.PER_PLY},
+        **{name: to_lists(games.offsets, getattr(games, name)) for name in log.PER_PLY},
         "started_at": played.started_us.view("datetime64[us]"),
     }
-    values = scheduled_columns(schedule, settings, played.ids) | {
-        name: pa.array(column, log.SCHEMA.field(name).type) for name, column in results.items()
-    }
-    return pa.table({name: values[name] for name in log.SCHEMA.names}, schema=log.SCHEMA)
+    scheduled = scheduled_columns(schedule, settings, played.ids)
+    return table_of({**{name: scheduled[name] for name in log.SCHEDULED}, **results}, log.SCHEMA)
 
 
-def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> dict[str, pa.Array]:
+def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> Table:
     """Return the `log.SCHEDULED` columns of games, which are known before they are played."""
     rows, columns = schedule.size
     opening_rows = schedule.opening_rows(ids)
-    players = schedule.players(ids)
+    first, second = schedule.players(ids).astype(np.int16).T
     cells = schedule.cells[opening_rows]
     there = cells >= 0
     values = {
@@ -120,29 +120,20 @@ def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> 
         "pair_id": ids // 2,
         "rows": np.full(len(ids), rows, np.int16),
         "columns": np.full(len(ids), columns, np.int16),
-        "agent_1": _coded("agent_1", players[:, 0], schedule.agents),
-        "agent_2": _coded("agent_2", players[:, 1], schedule.agents),
-        "settings_1": _coded("settings_1", players[:, 0], settings),
-        "settings_2": _coded("settings_2", players[:, 1], settings),
-        "opening": _lists(np.append(0, there.sum(axis=1).cumsum()), cells[there]),
+        "agent_1": to_names(first, schedule.agents),
+        "agent_2": to_names(second, schedule.agents),
+        "settings_1": to_names(first, settings),
+        "settings_2": to_names(second, settings),
+        "opening": to_lists(np.append(0, there.sum(axis=1).cumsum()), cells[there]),
         "opening_id": schedule.opening_ids[opening_rows].astype(np.int64),
         "orbit": schedule.orbit_ids[opening_rows].astype(np.int64),
-        "colours": _coded("colours", schedule.colour_roles[opening_rows], log.COLOURS),
+        "colours": to_names(schedule.colour_roles[opening_rows].astype(np.int8), log.COLOURS),
         "population": schedule.populations(ids),
         "seed": schedule.seeds(ids),
     }
-    return {name: pa.array(values[name], log.SCHEMA.field(name).type) for name in log.SCHEDULED}
+    return table_of(values, _SCHEDULED)
 
 
 def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> None:
     """Raise an error if the log has rows that do not match this schedule, or these settings of each of its agents."""
     check_rows(run, schedule.exists, lambda ids: scheduled_columns(schedule, settings, ids))
-
-
-def _coded(name: str, codes: NDArray[Any], words: Sequence[str]) -> pa.Array:
-    indices = pa.array(codes, log.SCHEMA.field(name).type.index_type)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(words, pa.string()))
-
-
-def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import pyarrow as pa
 
 from knights_isolation.isolation.games.match import play_many
 from knights_isolation.isolation.suggestions import command
@@ -23,6 +22,7 @@ from ..plan.config import Config, load_config
 from ..plan.schedule import Ids
 from ..plan.tournament_plan import Plan, on_the_clock
 from ..record import log, run_directory
+from ..record.columns import Table, numbers, where, with_columns
 from ..record.log_validation import check_facts
 from ..record.schema import RunInfo
 from .finished_games import scheduled_columns
@@ -122,7 +122,7 @@ def extend(run: Path, config: Config) -> Extension:
         )
     games = log.read_table(run, ["game_id", *_SAME_GAME])
     ids = _ids_in(plan, games)
-    _replay(run, plan, games["game_id"].to_numpy()[ids >= 0], ids[ids >= 0])
+    _replay(run, plan, numbers(games, "game_id")[ids >= 0], ids[ids >= 0])
     extension = Extension(run, plan, ids)
     note = f"{extension.games:,} games come from {run}, which this run extends"
     before = run_keeping.written_config(info)
@@ -142,18 +142,17 @@ def carry_over(extension: Extension, path: Path) -> None:
         ids = extension.ids[first : first + len(table)]
         first += len(table)
         scheduled = scheduled_columns(schedule, settings, ids[ids >= 0])
-        kept = table.filter(pa.array(ids >= 0))
-        columns = {name: scheduled.get(name, kept[name]) for name in log.SCHEMA.names}
-        if len(kept):
-            log.append(log.games_folder(path), pa.table(columns, schema=log.SCHEMA))
+        if len(scheduled):
+            kept = with_columns(where(table, ids >= 0), {name: scheduled[name] for name in log.SCHEDULED})
+            log.append(log.games_folder(path), kept)
 
 
-def _ids_in(plan: Plan, games: pa.Table) -> Ids:
+def _ids_in(plan: Plan, games: Table) -> Ids:
     schedule = plan.schedule
     ids = np.arange(schedule.bound)
     ids = ids[schedule.exists(ids)]
     scheduled = scheduled_columns(schedule, [entrant.settings for entrant in plan.entrants], ids)
-    planned = pa.table({name: scheduled[name] for name in _SAME_GAME}).to_pandas().assign(game_id=ids)
+    planned = scheduled.select(_SAME_GAME).to_pandas().assign(game_id=ids)
     asked = games.select(_SAME_GAME).to_pandas()
     for name in ("agent_1", "agent_2"):
         planned[name], asked[name] = planned[name].astype(str), asked[name].astype(str)

@@ -92,9 +92,21 @@ def with_columns(table: Table, columns: Mapping[str, NDArray[Any] | Column]) -> 
     return pa.table({**dict(zip(table.column_names, table.columns, strict=True)), **arrow})
 
 
+def with_plain_texts(table: Table) -> Table:
+    """Return a table whose names are plain texts: dictionaries differ from file to file."""
+    kinds = [field.type.value_type if pa.types.is_dictionary(field.type) else field.type for field in table.schema]
+    return table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
+
+
 def table_of(columns: Mapping[str, Any], schema: pa.Schema) -> Table:
-    """Return a table of columns, each in any form that Arrow converts to the type in the schema, in its order."""
-    return pa.table([pa.array(columns[name], schema.field(name).type) for name in schema.names], schema=schema)
+    """Return a table with the columns of the schema: of its types, or in any form that Arrow converts to them."""
+
+    def column(name: str) -> Column:
+        values = columns[name]
+        is_arrow = isinstance(values, pa.Array | pa.ChunkedArray)  # converted anew, its names would be numbered anew
+        return values if is_arrow else pa.array(values, schema.field(name).type)
+
+    return pa.table([column(name) for name in schema.names], schema=schema)
 
 
 def table_of_rows(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> Table:
@@ -131,8 +143,13 @@ def to_arrow(values: NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(data.dtype), len(data), [None, pa.py_buffer(data)])
 
 
-def to_names(codes: NDArray[np.int16], names: Sequence[str]) -> pa.DictionaryArray:
-    """Return a dictionary column of names, given their indices in `names`."""
+def to_lists(starts: NDArray[np.integer[Any]], values: NDArray[Any]) -> pa.ListArray:
+    """Return a column of lists, given their values, one list after another, and where each starts and the last ends."""
+    return pa.ListArray.from_arrays(to_arrow(starts.astype(np.int32)), to_arrow(values))
+
+
+def to_names(codes: NDArray[np.integer[Any]], names: Sequence[str]) -> pa.DictionaryArray:
+    """Return a column of names, given their indices in `names`."""
     builder = pa.lib.StringBuilder()
     builder.append_values(names)
     return pa.DictionaryArray.from_arrays(to_arrow(codes), builder.finish())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,7 @@ from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from knights_isolation.isolation.rules.seeds import game_seeds
 
 from . import log
-from .columns import Table, codes, concatenate, numbers, take, to_numpy
+from .columns import Column, Table, codes, concatenate, numbers, take, to_numpy
 from .run_directory import is_run, load_run, resume_advice
 from .schema import RunInfo
 
@@ -33,7 +32,7 @@ VALIDATED = (
 """Columns that `read_valid_games` checks."""
 
 
-def check_rows(run: Path, exists: Callable[[Ids], Flags], scheduled: Callable[[Ids], Mapping[str, pa.Array]]) -> None:
+def check_rows(run: Path, exists: Callable[[Ids], Flags], scheduled: Callable[[Ids], Table]) -> None:
     """Raise an error if the log has rows of games that do not exist, or with other columns than were scheduled.
 
     Args:
@@ -44,8 +43,10 @@ def check_rows(run: Path, exists: Callable[[Ids], Flags], scheduled: Callable[[I
     def check(part: Path, table: Table) -> None:
         ids = _ids(part, table)
         _refuse(part, ids, ~exists(ids), "no such game is scheduled")
-        for name, values in scheduled(ids).items():
-            _refuse(part, ids, _differ(table[name], values), f"{name} is not the scheduled one (from another run)")
+        expected = scheduled(ids)
+        for name in expected.column_names:
+            differs = _differ(table[name], expected[name])
+            _refuse(part, ids, differs, f"{name} is not the scheduled one (from another run)")
         _check_results(part, table, ids)
 
     log.map_parts(run, [*log.SCHEDULED, "winner", "reason"], check)
@@ -117,18 +118,17 @@ def _check_results(part: Path, table: Table, ids: NDArray[np.int64]) -> None:
     _refuse(part, ids, codes(table, "reason", REASON_WORDS) < 0, "unknown reason")
 
 
-def _differ(column: pa.ChunkedArray, expected: Any) -> Flags:
+def _differ(column: Column, expected: Column) -> Flags:
     import pyarrow.compute as pc
 
     if pa.types.is_list(column.type):
-        lists = pa.chunked_array([expected], column.type)
-        if column.equals(lists):
+        if column.equals(expected):
             return np.zeros(len(column), bool)
         return np.array(
-            [value != other for value, other in zip(column.to_pylist(), lists.to_pylist(), strict=True)], bool
+            [value != other for value, other in zip(column.to_pylist(), expected.to_pylist(), strict=True)], bool
         )
     if pa.types.is_dictionary(column.type):
-        column, expected = column.cast(pa.string()), pc.cast(expected, pa.string())
+        column, expected = column.cast(pa.string()), expected.cast(pa.string())
     is_equal: Flags = pc.fill_null(pc.equal(column, expected), False).to_numpy()
     return ~is_equal
 

@@ -158,6 +158,16 @@ DATASET = (
 )
 """A dataset: a row a position. Columns of heuristics follow, see `feature_column`."""
 
+AGENTS = (
+    Column("run", pa.string(), "path of the run"),
+    Column("agent", pa.string(), "its name"),
+    Column("role", pa.string(), "baseline, contender, control or opponent; several are separated by commas"),
+    Column("spec", pa.string(), "as given"),
+    Column("settings", pa.string(), "as in the log"),
+    Column("deterministic", pa.bool_(), "whether it plays the same every time; missing if the run does not say"),
+)
+"""The view `agents` of SQL: a row an agent of a run."""
+
 
 def feature_column(name: str) -> Column:
     """Return the column of a dataset for a heuristic."""
