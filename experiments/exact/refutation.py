@@ -32,7 +32,6 @@ MOST_POSITIONS = 300_000
 """Number of the agent's positions in an opening after which it is left undecided."""
 MOST_CELLS = 64
 _ONE = np.uint64(1)
-Words = NDArray[np.uint64]
 Cells = NDArray[np.int64]
 
 
@@ -136,122 +135,93 @@ def _openings(agent: Agent, opponent: Agent, size: Size, count: int | None, seed
     return [tuple(every[index]) for index in chosen]
 
 
-@dataclass(frozen=True)
-class _Level:
-    """The agent's positions after so many of its moves: blank cells, the cells of both, and how each was reached."""
-
-    blank: Words
-    own: Cells
-    other: Cells
-    parent: Cells
-
-    def __len__(self) -> int:
-        return len(self.own)
-
-
 def _answer(agent: Agent, opponent: Agent, size: Size, opening: tuple[int, ...]) -> OpeningAnswer:
-    blank = np.array([full_mask(*size) & ~(1 << opening[0]) & ~(1 << opening[1])], np.uint64)
-    first, second = (np.array([cell], np.int64) for cell in opening)
-    root = States.of_arrays(blank, first, second, 0, size)
+    first, second = opening
+    blank = np.array([full_mask(*size) & ~(1 << first) & ~(1 << second)], np.uint64)
+    root = States.of_arrays(blank, [first], [second], 0, size)
     side = 1 if not is_over(root)[0] and solve_moves(root).values[0] > 0 else 2
     agents = (agent, opponent) if side == 1 else (opponent, agent)
     wins = bool(play_games(*agents, [opening], [1], size).winner[0] == side)
-    start = _Level(blank, first, second, np.zeros(1, np.int64))
-    if side == 2:  # the opponent moves first
-        start = _expanded(_Level(blank, second, first, start.parent), size)
-    search = _ErrorSearch(agent, size, side - 1)
-    line = search.run(start)
-    error_ply = search.error_ply() if line else 0
-    game = (*opening, *line) if line else ()
+    search = _ErrorSearch(agent)
+    line = search.run(root if side == 1 else _expanded(root)[0])  # as player 2 the opponent moves first
+    game, error_ply = ((*opening, *line), 2 * len(search.levels) + side - 1) if line else ((), 0)
     return OpeningAnswer(opening, side, game, error_ply, search.positions, search.is_decided, wins)
 
 
 class _ErrorSearch:
-    """Breadth-first search for an error of an agent that plays as `turn`, 0 or 1."""
+    """Breadth-first search for an error of an agent.
 
-    def __init__(self, agent: Agent, size: Size, turn: int) -> None:
-        self.agent, self.size, self.turn = agent, size, turn
-        self.positions, self.is_decided = 0, True
-        self._levels: list[_Level] = []
-        self._moves: list[Cells] = []
+    `levels` are its positions after so many of its moves, the positions of the level before that they come from, and
+    its moves there.
+    """
 
-    def run(self, start: _Level) -> tuple[int, ...]:
+    def __init__(self, agent: Agent) -> None:
+        self.agent, self.positions, self.is_decided = agent, 0, True
+        self.levels: list[tuple[States, Cells, Cells]] = []
+
+    def run(self, start: States) -> tuple[int, ...]:
         """Return the moves of a line that beats the agent; none if there is none, or if it was not decided."""
-        level = start
-        while len(level):
-            self.positions += len(level)
+        states, parents = start, np.zeros(len(start), np.int64)
+        while len(states):
+            self.positions += len(states)
             if self.positions > MOST_POSITIONS:
                 self.is_decided = False
                 return ()
-            moves, failed = self._asked(level)
-            self._levels.append(level)
-            self._moves.append(moves)
+            moves, failed = self._asked(states)
+            self.levels.append((states, parents, moves))
             if failed.any():
-                return self._line(int(np.flatnonzero(failed)[0]), is_forfeit=True)
-            after = _moved(level, moves)
-            theirs = States.of_arrays(after.blank, after.other, after.own, 1 - self.turn, self.size)
+                return self._line(int(np.flatnonzero(failed)[0]))[:-1]
+            theirs = _moved(states, moves)
             going_on = np.flatnonzero(~is_over(theirs))
             thrown = solve_moves(theirs.take(going_on)).values > 0
             if thrown.any():
-                return self._line(int(going_on[np.flatnonzero(thrown)[0]]), is_forfeit=False)
-            level = _expanded(_taken(after, going_on), self.size)
+                row = going_on[np.flatnonzero(thrown)[[0]]]
+                return (*self._line(int(row[0])), *self._won_by_opponent(theirs.take(row)))
+            states, rows = _expanded(theirs.take(going_on))
+            parents = going_on[rows]
         return ()
 
-    def error_ply(self) -> int:
-        return 2 * len(self._levels) + self.turn
-
-    def _asked(self, level: _Level) -> tuple[Cells, NDArray[np.bool_]]:
-        states = States.of_arrays(level.blank, level.own, level.other, self.turn, self.size)
-        answers = choose_moves(self.agent, states, np.ones(len(level), np.uint64))
+    def _asked(self, states: States) -> tuple[Cells, NDArray[np.bool_]]:
+        answers = choose_moves(self.agent, states, np.ones(len(states), np.uint64))
         return answers.cells.astype(np.int64), answers.failure != 0
 
-    def _line(self, index: int, is_forfeit: bool) -> tuple[int, ...]:
+    def _line(self, row: int) -> tuple[int, ...]:
+        """Return the moves up to the agent's in a position of the last level."""
         reversed_moves: list[int] = []
-        place = index
-        for number in range(len(self._levels) - 1, -1, -1):
-            level, moves = self._levels[number], self._moves[number]
-            if not (is_forfeit and number == len(self._levels) - 1):
-                reversed_moves.append(int(moves[place]))
-            if number or self.turn == 1:
-                reversed_moves.append(int(level.other[place]))
-            place = int(level.parent[place])
-        line = reversed_moves[::-1]
-        return (*line, *(() if is_forfeit else self._won_by_opponent(index)))
+        for number, (states, parents, moves) in reversed([*enumerate(self.levels)]):
+            reversed_moves.append(int(moves[row]))
+            if number or states.turns[row]:
+                reversed_moves.append(int(states.other[row]))
+            row = int(parents[row])
+        return tuple(reversed_moves[::-1])
 
-    def _won_by_opponent(self, index: int) -> list[int]:
+    def _won_by_opponent(self, theirs: States) -> list[int]:
         """Return the rest of a game in which the opponent keeps the win that it was given."""
-        level = _moved(_taken(self._levels[-1], np.array([index])), self._moves[-1][[index]])
         line: list[int] = []
         while True:
-            theirs = States.of_arrays(level.blank, level.other, level.own, 1 - self.turn, self.size)
             winning = int(solve_moves(theirs).winning[0, 0])
-            target = (winning & -winning).bit_length() - 1
-            line.append(target)
-            cells = np.array([target], np.int64)
-            level = _Level(level.blank & ~(_ONE << cells.astype(np.uint64)), level.own, cells, level.parent)
-            if is_over(States.of_arrays(level.blank, level.own, level.other, self.turn, self.size))[0]:
+            line.append((winning & -winning).bit_length() - 1)
+            states = _moved(theirs, np.array(line[-1:], np.int64))
+            if is_over(states)[0]:
                 return line
-            moves, failed = self._asked(level)
+            moves, failed = self._asked(states)
             if failed[0]:
                 return line
             line.append(int(moves[0]))
-            level = _moved(level, moves)
+            theirs = _moved(states, moves)
 
 
-def _moved(level: _Level, moves: Cells) -> _Level:
-    return _Level(level.blank & ~(_ONE << moves.astype(np.uint64)), moves, level.other, np.arange(len(level)))
+def _moved(states: States, cells: Cells) -> States:
+    """Return the positions after a move in each."""
+    low = states.low & ~(_ONE << cells.astype(np.uint64))
+    return States(states.size, low, states.high, states.other, cells, 1 - states.turns)
 
 
-def _taken(level: _Level, rows: Cells) -> _Level:
-    return _Level(level.blank[rows], level.own[rows], level.other[rows], level.parent[rows])
-
-
-def _expanded(level: _Level, size: Size) -> _Level:
-    """Return the distinct positions after every move of the opponent; `parent` is carried on."""
-    cells = np.arange(size.cells)
-    near = np.array(knight_masks(*size), np.uint64)[level.other] & level.blank
-    rows, targets = np.nonzero(near[:, None] >> cells.astype(np.uint64) & _ONE)
-    blank = level.blank[rows] & ~(_ONE << targets.astype(np.uint64))
-    keys = np.stack([blank, level.own[rows].astype(np.uint64), targets.astype(np.uint64)], axis=1)
+def _expanded(states: States) -> tuple[States, Cells]:
+    """Return the distinct positions after every move, and for each the position that it comes from."""
+    near = np.array(knight_masks(*states.size), np.uint64)[states.own] & states.low
+    parents, targets = np.nonzero(near[:, None] >> np.arange(states.size.cells, dtype=np.uint64) & _ONE)
+    after = _moved(states.take(parents), targets.astype(np.int64))
+    keys = np.stack([after.low, after.own.astype(np.uint64), after.other.astype(np.uint64)], axis=1)
     kept = np.sort(np.unique(keys, axis=0, return_index=True)[1])
-    return _Level(blank[kept], level.own[rows][kept], targets[kept].astype(np.int64), level.parent[rows][kept])
+    return after.take(kept), parents[kept].astype(np.int64)
