@@ -13,13 +13,13 @@ source and `champion.json`, which is written last. Folders are only ever added.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prev
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, safe_repr
 
-from ..learn.tuning_games import OpeningPool, play_pairs, pool_of
+from ..learn.tuning_games import play_pairs, pool_of
 from ..play.equal_cost import scaled_nodes
 from ..record.checked_lines import DamagedFileError, read_json, write_json
 from ..roster import make_agent, named, parse_limit, parse_spec
@@ -49,7 +49,7 @@ from ..statistics.proportions import Interval, count_pairs, mean_parts, pair_int
 from ..statistics.sprt import Decision, Sprt, sprt_path, stopped_estimate
 from ..suite.agent_answers import AgentAnswers, ask
 from ..suite.screening import Mistake, answer_values, kept_lead, worst_mistakes
-from ..suite.suite_file import Suite, read_suite, shipped_suites
+from ..suite.suite_file import Split, Suite, read_suite, shipped_suites
 from .evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed
 
 PAIRS, PAIRS_AT_ONCE = 2000, 100
@@ -114,15 +114,13 @@ class WonPositions:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What all candidates share; what the budget does not reach is None."""
+    """What all candidates share: positions by the stage that asks them, and openings, as far as the budget reaches."""
 
     question: EvaluationTask
     baseline: SearchAgent
-    first: WonPositions | None
-    whole: WonPositions | None
-    held_out: WonPositions | None
-    openings: OpeningPool | None
-    fresh_openings: tuple[tuple[int, ...], ...]
+    positions: Mapping[Stage, WonPositions]
+    openings: Sequence[tuple[int, ...]]
+    fresh_openings: Sequence[tuple[int, ...]]
 
 
 class Refusal(Exception):
@@ -150,49 +148,45 @@ def check_question(question: EvaluationTask) -> SearchAgent:
 
 def prepare(question: EvaluationTask) -> Prepared:
     """Compile the baseline and ask it everything that candidates will be asked."""
-    baseline = check_question(question)
-    first = whole = held_out = None
+    baseline, positions = check_question(question), dict[Stage, WonPositions]()
     if question.size in shipped_suites():
-        fit = read_suite(question.size, "fit").telling
-        first = _answered(baseline, fit.sample(FIRST_POSITIONS, seed=1)) if question.asks("positions") else None
-        whole = _answered(baseline, fit) if question.asks("suite") else None
-        if question.asks("held-out"):
-            held_out = _answered(baseline, read_suite(question.size, "screen").telling)
-    openings: OpeningPool | None = None
-    fresh: tuple[tuple[int, ...], ...] = ()
-    if question.asks("games"):
-        openings = pool_of(question.board, PLIES, PAIRS, 1)
-        known, drawn = {*_listed(openings)}, pool_of(question.board, PLIES, FRESH_PAIRS, 2)
-        fresh = tuple(opening for opening in _listed(drawn) if opening not in known)
-    return Prepared(question, baseline, first, whole, held_out, openings, fresh)
+        fit, held_out = (read_suite(question.size, split).telling for split in get_args(Split))
+        parts: dict[Stage, Suite] = {
+            "positions": fit.sample(FIRST_POSITIONS, seed=1), "suite": fit, "held-out": held_out,
+        }  # fmt: skip
+        positions = {stage: _answered(baseline, suite) for stage, suite in parts.items() if question.asks(stage)}
+    pools = ((PAIRS, 1), (FRESH_PAIRS, 2)) if question.asks("games") else ()
+    drawn = [pool_of(question.board, PLIES, count, seed).openings for count, seed in pools]
+    openings, fresh = ([tuple(each[number]) for number in range(len(each))] for each in drawn) if drawn else ([], [])
+    known = set(openings)
+    return Prepared(question, baseline, positions, openings, [opening for opening in fresh if opening not in known])
 
 
 def run_cascade(
     prepared: Prepared, file: str, name: str, champions: Sequence[Champion], begin: Callable[[Stage], None]
 ) -> Evaluation:
     """Evaluate the function `name` of a file, until a stage says no; `begin` is called as each stage begins."""
-    stage: Stage = "load"
-
-    def begin_stage(next_stage: Stage) -> None:
-        nonlocal stage
-        stage = next_stage
-        begin(stage)
-
+    cascade = _Cascade(prepared, Path(file), name, tuple(champions), begin)
     try:
-        return _Cascade(prepared, Path(file), name, tuple(champions), begin_stage).run()
+        return cascade.run()
     except Refusal as refusal:
-        return failed(stage, refusal.kind, str(refusal), refusal.line)
+        return failed(cascade.stage, refusal.kind, str(refusal), refusal.line)
     except MemoryError:
-        return failed(stage, "memory", "it ran out of memory")
+        return failed(cascade.stage, "memory", "it ran out of memory")
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Cascade:
     prepared: Prepared
     file: Path
     name: str
     champions: tuple[Champion, ...]
-    begin: Callable[[Stage], None]
+    show: Callable[[Stage], None]
+    stage: Stage = "load"
+
+    def begin(self, stage: Stage) -> None:
+        self.stage = stage
+        self.show(stage)
 
     def run(self) -> Evaluation:
         question, size = self.prepared.question, self.prepared.question.board
@@ -210,13 +204,13 @@ class _Cascade:
             return done
         self.begin("cost")
         agent = replace(self.prepared.baseline, name=self.name, heuristic=heuristic, heuristic_name=self.name)
-        done = replace(done, stage="cost", cost=self._cost(agent, ROUNDS))
-        done = replace(done, feedback=f"a node costs {done.cost:.2f} times as much as the baseline's")
-        first = partial(self._on_positions, "positions", self.prepared.first)
-        whole = partial(self._on_positions, "suite", self.prepared.whole)
-        for stage in (first, whole, self._games, self._champions, self._held_out):
+        cost = self._cost(agent, ROUNDS)
+        feedback = f"a node costs {cost:.2f} times as much as the baseline's"
+        done = replace(done, stage="cost", cost=cost, feedback=feedback)
+        first, whole = partial(self._on_positions, "positions"), partial(self._on_positions, "suite")
+        for ask_more in (first, whole, self._games, self._champions, self._held_out):
             if done.passed:
-                done = stage(agent, done)
+                done = ask_more(agent, done)
         return done
 
     def _load(self) -> Heuristic:
@@ -272,11 +266,10 @@ class _Cascade:
             step = step.tb_next
         return line
 
-    def _on_positions(
-        self, stage: Stage, positions: WonPositions | None, agent: SearchAgent, done: Evaluation
-    ) -> Evaluation:
+    def _on_positions(self, stage: Stage, agent: SearchAgent, done: Evaluation) -> Evaluation:
         """Ask a candidate in positions; it is stopped if it is significantly worse than the baseline."""
-        if positions is None or not self.prepared.question.asks(stage):
+        positions = self.prepared.positions.get(stage)
+        if positions is None:
             return done
         self.begin(stage)
         cost, name = done.cost or 1.0, self.prepared.baseline.name
@@ -296,7 +289,7 @@ class _Cascade:
         suite = positions.suite
         gains: list[NDArray[np.float64]] = []
         for nodes, own in zip(NODES, positions.baseline, strict=True):
-            answers = ask(_limited(agent, scaled_nodes(nodes, cost)), suite.positions)
+            answers = ask(_limited(agent, cost, nodes), suite.positions)
             if answers.answers.first_failure is not None:
                 where = Board.from_moves(suite.positions[answers.answers.first_failure], suite.size).fen
                 raise Refusal("exception", f"it fails in a search by {answers.answers.detail} at {where}")
@@ -306,19 +299,14 @@ class _Cascade:
 
     def _games(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
         """Play a candidate against the baseline at equal cost, until the sequential test decides; H1 is a yes."""
-        pool = self.prepared.openings
-        if pool is None:
+        openings, fresh = self.prepared.openings, self.prepared.fresh_openings
+        if not openings:
             return done
         self.begin("games")
         done = replace(done, cost=self._cost(agent, ROUNDS_FOR_GAMES))
-        contender = _limited(agent, scaled_nodes(NODES[-1], done.cost or 1.0))
-        baseline, fresh = _limited(self.prepared.baseline, NODES[-1]), self.prepared.fresh_openings
-
-        def player_of(openings: Sequence[tuple[int, ...]]) -> PlayPairs:
-            size = self.prepared.question.board
-            return lambda numbers: play_pairs(contender, baseline, [openings[n] for n in numbers], numbers, size)[0]
-
-        decision, lead = decide_by_games(player_of(_listed(pool)), len(pool), player_of(fresh), len(fresh))
+        contender, baseline = _limited(agent, done.cost or 1.0), _limited(self.prepared.baseline)
+        play, play_fresh = (partial(self._won, contender, baseline, each) for each in (openings, fresh))
+        decision, lead = decide_by_games(play, len(openings), play_fresh, len(fresh))
         verdict = "not better by 20 Elo than" if decision else "undecided against"
         said = f"{verdict} {baseline.name} in {lead.n:,} games at equal cost: {lead}. "
         if decision == "H1":
@@ -328,33 +316,36 @@ class _Cascade:
 
     def _champions(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
         """Play a candidate that beat the baseline against earlier ones that did, all in the baseline's time."""
-        pool, opponents = self.prepared.openings, self._opponents()
-        if pool is None or not opponents:
+        openings, opponents = self.prepared.openings, self._opponents()
+        if not openings or not opponents:
             return done
-        numbers = range(min(PAIRS_WITH_CHAMPIONS, len(pool)))
-        openings, size = [pool.openings[number] for number in numbers], self.prepared.question.board
-        contender = _limited(agent, scaled_nodes(NODES[-1], done.cost or 1.0))
-        wins = [play_pairs(contender, opponent, openings, numbers, size)[0] for opponent in opponents]
+        numbers, contender = range(min(PAIRS_WITH_CHAMPIONS, len(openings))), _limited(agent, done.cost or 1.0)
+        wins = [self._won(contender, opponent, openings, numbers) for opponent in opponents]
         lead = mean_parts(np.mean(wins, axis=0) - 1, len(opponents)).alone
         games = Lead.of(lead, 2 * len(numbers) * len(opponents))
         whom = f"the last {len(opponents)} champions" if len(opponents) > 1 else "the last champion"
         feedback = f"{games} in {games.n:,} games at equal cost against {whom}. {done.feedback}"
         return replace(done, champions=games, feedback=feedback)
 
+    def _won(
+        self, first: SearchAgent, second: SearchAgent, openings: Sequence[tuple[int, ...]], numbers: range
+    ) -> Ints:
+        """Return the games of some openings' two that the first agent wins."""
+        return play_pairs(first, second, [openings[n] for n in numbers], numbers, self.prepared.question.board)[0]
+
     def _opponents(self) -> list[SearchAgent]:
         """Return the champions that can still be played, in the baseline's time."""
         agents = []
         for number, champion in enumerate(self.champions):
-            nodes = scaled_nodes(NODES[-1], champion.cost)
             with suppress(LoadError, UserCodeTimeout), cpu_timeout(LONGEST_IMPORT):
                 code = load_heuristic(champion.file, champion.name).value
                 named = replace(self.prepared.baseline, name=f"champion_{number}", heuristic=code)
-                agents.append(_limited(replace(named, heuristic_name=champion.name), nodes))
+                agents.append(_limited(replace(named, heuristic_name=champion.name), champion.cost))
         return agents
 
     def _held_out(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
         """Ask a candidate in positions that nothing was learned from; `evaluate` decides whether it passes."""
-        positions = self.prepared.held_out
+        positions = self.prepared.positions.get("held-out")
         if positions is None:
             return done
         self.begin("held-out")
@@ -362,12 +353,8 @@ class _Cascade:
         return replace(done, stage="held-out", held_out=lead)
 
 
-def _listed(pool: OpeningPool) -> list[tuple[int, ...]]:
-    return [tuple(pool.openings[number]) for number in range(len(pool))]
-
-
 def _answered(baseline: SearchAgent, suite: Suite) -> WonPositions:
-    return WonPositions(suite, tuple(ask(_limited(baseline, nodes), suite.positions) for nodes in NODES))
+    return WonPositions(suite, tuple(ask(_limited(baseline, nodes=nodes), suite.positions) for nodes in NODES))
 
 
 def _describe_mistakes(mistakes: Sequence[Mistake], size: Size) -> str:
@@ -380,8 +367,9 @@ def _describe_mistakes(mistakes: Sequence[Mistake], size: Size) -> str:
     )
 
 
-def _limited(agent: SearchAgent, nodes: int) -> SearchAgent:
-    return replace(agent, limit=Limit(nodes=nodes))
+def _limited(agent: SearchAgent, cost: float = 1.0, nodes: int = NODES[-1]) -> SearchAgent:
+    """Return an agent with the limit that takes the time of so many nodes of the baseline."""
+    return replace(agent, limit=Limit(nodes=scaled_nodes(nodes, cost)))
 
 
 def _kind_of(error: BaseException, otherwise: str) -> str:

@@ -16,6 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -276,13 +277,15 @@ def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -
         games = play_source(source, starts, recipe.size, int(generator.integers(1 << 63)))
         _choose(recipe, source.name, games, generator, seen, won, lost)
     seed = int(generator.integers(1 << 63))
-    kept_by = _kept_by(recipe, won, seed)
-    rows = [position.row([0] * len(position.legal), int(kept)) for position, kept in zip(won, kept_by, strict=True)]
-    rows += [
-        position.row(errs, 0)
-        for position, errs in zip(lost, _errs(recipe, lost, seed), strict=True)
-        if len(set(errs)) > 1
-    ]
+    winning = [{cell for cell, keeps in zip(found.legal, found.keeps, strict=True) if keeps} for found in won]
+    kept_by = _members_right(recipe, [found.moves for found in won], winning, seed)
+    rows = [found.row([0] * len(found.legal), kept) for found, kept in zip(won, kept_by, strict=True)]
+    after = [(*found.moves, cell) for found in lost for cell in found.legal]
+    right = [set(cells) for found in lost for cells in found.answers]
+    errs = (~kept & (1 << len(recipe.field)) - 1 for kept in _members_right(recipe, after, right, seed))
+    for found in lost:
+        err = list(islice(errs, len(found.legal)))
+        rows += [found.row(err, 0)] if len(set(err)) > 1 else []
     is_won = value(Board.from_moves(openings[0], recipe.size), SearchBudget(Limit(nodes=recipe.limit)))
     winner = 0 if is_won is None else 1 if is_won else 2
     split = str(split_of(np.array([orbit], np.uint64))[0])
@@ -364,28 +367,11 @@ def _move_results(board: Board, recipe: Recipe) -> dict[int, bool] | None:
     return {cell: bool(results[cell]) for cell in sorted(results)}
 
 
-def _kept_by(recipe: Recipe, won: Sequence[_Found], seed: int) -> NDArray[np.int16]:
-    """Return which members of the field keep the win in each position, one bit each."""
-    if not won:
-        return np.zeros(0, np.int16)
-    answers = field_answers(recipe.field, Positions.of([position.moves for position in won], recipe.size), seed)
-    winning = [{cell for cell, keeps in zip(found.legal, found.keeps, strict=True) if keeps} for found in won]
-    kept = [[cell in cells for cell, cells in zip(row, winning, strict=True)] for row in answers.tolist()]
-    return _bits(np.array(kept))
-
-
-def _errs(recipe: Recipe, lost: Sequence[_Found], seed: int) -> list[list[int]]:
-    """For each move of each position, return which members of the field err in their reply to it, one bit each."""
-    if not lost:
+def _members_right(recipe: Recipe, games: Sequence[tuple[int, ...]], right: Sequence[set[int]], seed: int) -> list[int]:
+    """Return for each position which members of the field choose one of its right moves, one bit each."""
+    if not games:
         return []
-    after = [(*position.moves, cell) for position in lost for cell in position.legal]
-    right = [set(cells) for position in lost for cells in position.answers]
-    answers = field_answers(recipe.field, Positions.of(after, recipe.size), seed)
-    errs = [[cell not in cells for cell, cells in zip(row, right, strict=True)] for row in answers.tolist()]
-    bits = iter(_bits(np.array(errs)).tolist())
-    return [[next(bits) for _ in position.legal] for position in lost]
-
-
-def _bits(flags: NDArray[np.bool_]) -> NDArray[np.int16]:
-    """Pack an array [members, n] into n bit sets."""
-    return (flags.T @ (1 << np.arange(len(flags)))).astype(np.int16)
+    answers = field_answers(recipe.field, Positions.of(games, recipe.size), seed)
+    flags = np.array([[cell in cells for cell, cells in zip(row, right, strict=True)] for row in answers.tolist()])
+    bits: list[int] = (flags.T @ (1 << np.arange(len(flags)))).tolist()
+    return bits
