@@ -113,6 +113,13 @@ def write_found(found: Found, file: Path, judged: Sequence[str] = ()) -> None:
     write_text(file, to_python(found.program, "\n    ".join(lines).replace("    \n", "\n")))
 
 
+def _written(programs: Sequence[Found], path: Path) -> list[Path]:
+    files = [path.with_name(f"{path.name}_{number}.py") for number in range(1, len(programs) + 1)]
+    for found, file in zip(programs, files, strict=True):
+        write_found(found, file)
+    return files
+
+
 def hold_finals(
     finalists: Sequence[Found], opponent: str, size: Size, out: Path, seed: int, jobs: int
 ) -> list[Finalist]:
@@ -124,9 +131,7 @@ def hold_finals(
     Raises:
         ValueError: a cost cannot be measured.
     """
-    files = [out / f"found_{number}.py" for number in range(1, len(finalists) + 1)]
-    for found, file in zip(finalists, files, strict=True):
-        write_found(found, file)
+    files = _written(finalists, out / "found")
     costs, won = play_at_equal_cost([spec_of_file(file) for file in files], opponent, size, seed, jobs)
     held = [
         Finalist(found, file, cost.times, cost.spread, float(share))
@@ -232,16 +237,13 @@ def measure_strength(campaign: Campaign, opponent: str, size: Size, out: Path, s
     """
     best = best_by_minutes(campaign)
     programs = list({found.program: found for found in best.values()}.values())
-    files = [out / FOLDER / f"best_{number}.py" for number in range(1, len(programs) + 1)]
     make_folder(out / FOLDER)
-    for found, file in zip(programs, files, strict=True):
-        write_found(found, file)
-    places = {found.program: place for place, found in enumerate(programs)}
+    files, places = _written(programs, out / FOLDER / "best"), [found.program for found in programs]
     strengths = []
     for other in dict.fromkeys((opponent, YARDSTICK)):
         costs, won = play_at_equal_cost([spec_of_file(file) for file in files], other, size, seed, jobs)
         for minutes, found in best.items():
-            place = places[found.program]
+            place = places.index(found.program)
             shares = tuple(won[:, place].tolist())
             strengths.append(Strength(minutes, found, other, costs[place].times, shares))
     return strengths

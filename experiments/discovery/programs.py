@@ -144,7 +144,10 @@ OPERATIONS = {"game.reach(": 0.93, "game.links(": 1.23, " / ": 0.26}
 """Nanoseconds a node of some operations beside those of their line."""
 _FILLED = "1 - len(game.get_blank_spaces()) / (game.width * game.height)"
 _PLAYERS = ("game.active_player", "game.inactive_player")
-_SIGNS = {"either": "|", "both": "&", "without": "-"}
+_COMBINED = {
+    "either": "{first} | {second}", "both": "{first} & {second}", "without": "{first} - {second}",
+    "reach": "game.reach({first})", "flood": "{first} | game.reach({first}) & {second}",
+}  # fmt: skip
 
 
 class _Lines:
@@ -170,7 +173,7 @@ class _Lines:
         """Return the name that holds the value of a shape for a side: 0 to move, 1 waiting."""
         name = self._measured(shape, side)
         if shape.over >= 0:
-            count = self.assign(f"count_{SIDES[side]}", f"len({self._set(shape.over, side)})")
+            count = self.assign(f"count_{SIDES[side]}", f"len({self.cells(shape.over, side)})")
             name = self.assign(f"ratio_{SIDES[side]}", f"{name} / ({count} + 1)")
         if shape.phase:
             filled = self.assign("filled", _FILLED)
@@ -180,32 +183,24 @@ class _Lines:
 
     def _measured(self, shape: Shape, side: int) -> str:
         """Return the name that holds what a shape measures, before it is divided or scaled."""
-        first = self._set(shape.first, side)
+        first = self.cells(shape.first, side)
         if shape.measure == "across":
-            both = sorted((first, self._set(shape.second, side)))  # the same text for both sides where it can be
+            both = sorted((first, self.cells(shape.second, side)))  # the same text for both sides where it can be
             within = [self._links(each, side) for each in both]
             beyond = self._links(self.assign("either", " | ".join(both)), side)
             return self.assign(f"across_{SIDES[side]}", " - ".join([beyond, *sorted(within)]))
-        cells = self._combined(shape, first, side)
+        if text := _COMBINED.get(shape.combine):
+            second = self.cells(shape.second, side) if "{second}" in text else ""
+            first = self.assign(f"{shape.combine}_{SIDES[side]}", text.format(first=first, second=second))
         if shape.measure == "count":
-            return self.assign(f"count_{SIDES[side]}", f"len({cells})")
-        return self._links(cells, side)
+            return self.assign(f"count_{SIDES[side]}", f"len({first})")
+        return self._links(first, side)
 
     def _links(self, cells: str, side: int) -> str:
         return self.assign(f"links_{SIDES[side]}", f"game.links({cells})")
 
-    def _combined(self, shape: Shape, first: str, side: int) -> str:
-        if not shape.combine:
-            return first
-        name = f"{shape.combine}_{SIDES[side]}"
-        if shape.combine == "reach":
-            return self.assign(name, f"game.reach({first})")
-        second = self._set(shape.second, side)
-        if shape.combine == "flood":
-            return self.assign(name, f"{first} | game.reach({first}) & {second}")
-        return self.assign(name, f"{first} {_SIGNS[shape.combine]} {second}")
-
-    def _set(self, number: int, side: int) -> str:
+    def cells(self, number: int, side: int) -> str:
+        """Return the name that holds a set of a side, by its number."""
         base, is_theirs = number % len(BASES), number >= len(BASES)
         side = 1 - side if is_theirs else side
         kind, _, jumps = SETS[base].partition("_")
@@ -379,11 +374,19 @@ def _has_walks(program: Program) -> bool:
 def interpreter_source() -> str:
     """Return the interpreter as Python."""
     names = [f"{attribute}_{term}" for term in range(MOST_TERMS) for attribute in (*_ATTRIBUTES, "weight", "waiting")]
-    sides = [[f"{name}_{side}" for name in BASES] for side in (0, 1)]
+    written = _Lines()
+    near = [[written.cells(number, side) for number in range(_WALKS_FROM)] for side in (0, 1)]
+    count = len(written.lines)
+    walks = [[written.cells(number, side) for number in range(_WALKS_FROM, len(BASES))] for side in (0, 1)]
+    sides = [near[side] + walks[side] for side in (0, 1)]
     lines = ["from typing import Annotated", "from annotated_types import Interval", "", *_pick(), "", *_measure(), ""]
     lines += ["def score(game, player, *, walks: Annotated[int, Interval(ge=0, le=1)] = 1,"]
     lines += [f"          {_declared(name)}," for name in names]
-    lines += ["          ):", "    if over := game.utility(player):", "        return over", *_sets()]
+    lines += ["          ):", "    if over := game.utility(player):", "        return over"]
+    lines += [f"    {line}" for line in written.lines[:count]]
+    # walks are computed only where a program has some
+    lines += [f"    {line.partition(' = ')[0]} = {near[0][0]}" for line in written.lines[count:]]
+    lines += ["    if walks:", *(f"        {line}" for line in written.lines[count:])]
     lines += ["    filled = 1 - len(game.get_blank_spaces()) / (game.width * game.height)", "    value = 0.0"]
     for term in range(MOST_TERMS):
         numbers = ", ".join(f"{attribute}_{term}" for attribute in _ATTRIBUTES)
@@ -415,20 +418,14 @@ def _measure() -> list[str]:
     cells = ", ".join(SETS)
     lines = [f"def measured(game, filled, {', '.join(_ATTRIBUTES)}, {cells}):"]
     lines += [f"    cells = pick(first, {cells})", f"    other = pick(second, {cells})"]
-    combined = (
-        "cells | other",
-        "cells & other",
-        "cells - other",
-        "game.reach(cells)",
-        "cells | game.reach(cells) & other",
-    )
     lines += [
         f"    if measure == {1 + MEASURES.index('across')}:",
         "        value = float(game.links(cells | other) - game.links(cells) - game.links(other))",
         "    else:",
     ]
-    for number, text in enumerate(combined, start=1):
-        lines += [f"        {'if' if number == 1 else 'elif'} combine == {number}:", f"            cells = {text}"]
+    for combine, text in _COMBINED.items():
+        cells_of = text.format(first="cells", second="other")
+        lines += [f"        if combine == {COMBINES.index(combine)}:", f"            cells = {cells_of}"]
     lines += [
         f"        value = float(len(cells)) if measure == {1 + MEASURES.index('count')} else float(game.links(cells))",
         "    if over >= 0:",
@@ -439,27 +436,6 @@ def _measure() -> list[str]:
         "        value = value * (1 - filled)",
         "    return value",
     ]
-    return lines
-
-
-def _sets() -> list[str]:
-    """Return the lines that compute all sets; those of walks only where a program has some."""
-    lines = [
-        "    moves_0 = game.get_legal_moves(game.active_player)",
-        "    moves_1 = game.get_legal_moves(game.inactive_player)",
-    ]
-    mover, waiter = "moves_0", "near_1_1"
-    lines.append("    near_1_1 = moves_1 - moves_0")
-    for jumps in range(2, NEAR + 1):
-        lines.append(f"    near_{jumps}_0 = {mover} | game.reach({mover}) - {waiter}")
-        lines.append(f"    near_{jumps}_1 = {waiter} | game.reach({waiter}) - near_{jumps}_0")
-        mover, waiter = f"near_{jumps}_0", f"near_{jumps}_1"
-    walks = [(jumps, side) for jumps in range(2, WALKS + 1) for side in (0, 1)]
-    lines += [f"    walk_{jumps}_{side} = moves_{side}" for jumps, side in walks]
-    lines.append("    if walks:")
-    for jumps, side in walks:
-        before = f"walk_{jumps - 1}_{side}" if jumps > 2 else f"moves_{side}"
-        lines.append(f"        walk_{jumps}_{side} = {before} | game.reach({before})")
     return lines
 
 
