@@ -28,7 +28,8 @@ from knights_isolation.experiments.exact.accuracy_games import (
     play_and_label,
     shortages,
 )
-from knights_isolation.experiments.exact.labels import label_run, read_labels
+from knights_isolation.experiments.exact.labelling import label_run
+from knights_isolation.experiments.exact.labels import read_labels
 from knights_isolation.experiments.exact.opening_winners import knows_winners, opening_winners, split_by_theory
 from knights_isolation.experiments.exchange.game_files import append_game
 from knights_isolation.experiments.plan.openings import random_openings

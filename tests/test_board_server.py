@@ -17,7 +17,7 @@ from random_games import positions
 from cli import main
 from knights_isolation import heuristics, isolation
 from knights_isolation.experiments.exact import labels
-from knights_isolation.experiments.exact.labels import label_run
+from knights_isolation.experiments.exact.labelling import label_run
 from knights_isolation.experiments.exchange.game_files import append_game
 from knights_isolation.experiments.positions import move_values, opposing, position_value
 from knights_isolation.experiments.roster import Spec, complete, make_agent, parse_spec

@@ -15,8 +15,9 @@ from clusters import Cluster, Proxy, cluster, started, wait_for
 
 from knights_isolation.experiments.exact.accuracy_games import play_and_label
 from knights_isolation.experiments.exact.board_solving import solve_all
+from knights_isolation.experiments.exact.labelling import label_run
 from knights_isolation.experiments.exact.labels import FILE as LABELS
-from knights_isolation.experiments.exact.labels import label_run, read_labels
+from knights_isolation.experiments.exact.labels import read_labels
 from knights_isolation.experiments.learn.parameter_sweep import parse_axis, plan_sweep, play_sweep
 from knights_isolation.experiments.plan.config import Config, load_config
 from knights_isolation.experiments.play.cluster import dispatcher, remote_worker

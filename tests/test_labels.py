@@ -13,9 +13,10 @@ from random_games import random_game
 
 import knights_isolation as ki
 from cli import main
-from knights_isolation.experiments.exact import labels
+from knights_isolation.experiments.exact import labelling, labels
 from knights_isolation.experiments.exact.accuracy import run_decisions
-from knights_isolation.experiments.exact.labels import label_moves, label_run, mistakes, read_labels
+from knights_isolation.experiments.exact.labelling import label_moves, label_run
+from knights_isolation.experiments.exact.labels import mistakes, read_labels
 from knights_isolation.experiments.exchange.game_files import append_game
 from knights_isolation.experiments.plan.run_keeping import locked
 from knights_isolation.experiments.record.log import read_games
@@ -135,7 +136,7 @@ def test_several_processes_label_alike(run, tmp_path):
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(labels, "_BATCH", 2)
+    monkeypatch.setattr(labelling, "_BATCH", 2)
     path = fresh(tmp_path)
 
     def stop(done, games):

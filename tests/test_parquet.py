@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from invented_runs import gauntlet
 
-from knights_isolation.experiments.exact import board_solving, labels
+from knights_isolation.experiments.exact import board_solving, labelling, labels
 from knights_isolation.experiments.record import log
 from knights_isolation.experiments.record.checked_parquet import (
     count_rows,
@@ -36,7 +36,7 @@ def label_file(folder: Path) -> tuple[Path, Callable[[], Any]]:
     games = log.read_table(run, ["game_id", "plies"]).to_pydict()
     write_parquet(
         run / labels.FILE,
-        labels.label_table(games["game_id"], [[(1, 2, 3, 1)] * plies for plies in games["plies"]]),
+        labelling.label_table(games["game_id"], [[(1, 2, 3, 1)] * plies for plies in games["plies"]]),
     )
     return run / labels.FILE, lambda: labels.read_label_table(run)
 

@@ -303,7 +303,8 @@ def test_positions_of_a_replay_are_those_of_the_game(run):
 
 
 def test_a_labelled_runs_replay_marks_the_plies_that_threw_the_win_away(run):
-    from knights_isolation.experiments.exact.labels import label_run, mistakes
+    from knights_isolation.experiments.exact.labelling import label_run
+    from knights_isolation.experiments.exact.labels import mistakes
 
     label_run(run, first_ply=12)
     result = 0

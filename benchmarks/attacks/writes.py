@@ -15,7 +15,7 @@ from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.disk import CUT, HARMS, Disk, Harm
 from benchmarks.attacks.tournaments import SMALL, command, digest, emptied, play_whole, wrong_after
 from cli import main
-from knights_isolation.experiments.exact import board_solving, labels
+from knights_isolation.experiments.exact import board_solving, labelling, labels
 from knights_isolation.experiments.play.pools.recovery import KILLED
 from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.isolation.rules.geometry import parse_size
@@ -142,7 +142,7 @@ def _unmerged(run: Path) -> pa.Table:
 
 
 def _labelling(undisturbed: Path) -> Scene:
-    labels.label_run(undisturbed)
+    labelling.label_run(undisturbed)
     expected = labels.read_label_table(undisturbed)
     (undisturbed / labels.FILE).unlink()
 

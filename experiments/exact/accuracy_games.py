@@ -32,7 +32,7 @@ from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_spe
 from ..play.parallel_map import parallel_map
 from ..roster import AgentLike, named, parse_agent, parse_spec, reference_of
 from .accuracy import decisions_frame, is_eligible
-from .labels import DEFAULT_LIMIT, label_moves, label_table
+from .labelling import DEFAULT_LIMIT, label_moves, label_table
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent

@@ -7,110 +7,26 @@ ValueError as `read_labels` does.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.solver import SearchBudget, known_value, order_moves, value
-from knights_isolation.isolation.files.atomic_write import sweep
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, Size
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
-from knights_isolation.isolation.rules.seeds import mixed
 from knights_isolation.isolation.suggestions import advice, command
 
-from ..plan.run_keeping import locked
 from ..record import log
 from ..record.checked_lines import DamagedFileError
-from ..record.checked_parquet import read_parquet, write_parquet
-from ..record.columns import Table, among, codes, concatenate, lengths, lists, numbers, table_of, take, where
+from ..record.checked_parquet import read_parquet
+from ..record.columns import Table, among, lengths, lists, numbers
 from ..record.schema import LABELS, schema_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FILE = "labels.parquet"
-DEFAULT_LIMIT = Limit(nodes=20_000_000)
-"""Limit per position: about a third of a second. All moves of a 7x7 placement pair take five million nodes."""
-LEAST_DECIDED = 0.25
-"""If the limit decides a smaller share of the first games' positions than this, the board counts as out of reach."""
 
 PER_PLY = ("value", "winning", "legal", "kept")
 SCHEMA = schema_of(LABELS)
-
-_MADE = b"isolation.labels"
-_BATCH = 10
-_GIVE_UP_AFTER = 2
-_WRITE_EVERY = 5.0
-
-Ply = tuple[int, int, int, int]
-"""Labels of a ply: value, winning, legal, kept."""
-_LEFT_OUT: Ply = (-1, -1, -1, -1)
-
-
-class UnsolvableRunError(ValueError):
-    """Hardly any position of a run can be solved within the limit."""
-
-
-def label_run(
-    run: str | Path,
-    *,
-    sample: int | None = None,
-    forfeits: bool = True,
-    first_ply: int = 0,
-    limit: Limit = DEFAULT_LIMIT,
-    jobs: int = 1,
-    cluster: str | None = None,
-    show: Callable[[int, int], None] = lambda labelled, games: None,
-) -> int:
-    """Label the games of a run that have no labels yet, and return how many of the requested games have labels now.
-
-    The file is rewritten as a whole every few seconds, so an interrupted call loses little work.
-
-    Args:
-        sample: label only this many random games; a larger sample contains the smaller ones.
-        forfeits: also label games that were not decided on the board, many of which ended early.
-        first_ply: skip the plies before this one (the first placement is ply 0); they take most of the time.
-        limit: nodes or time for each position.
-        jobs: processes on this machine; 0: one per core.
-        cluster: the cluster to use instead, see `parallel_map`.
-        show: called with the number of labelled games and of requested games.
-
-    Raises:
-        ValueError: there is no such run or it has no games, existing labels were made with other settings, the board is
-            out of reach of the limit, or another process is writing to the run.
-    """
-    games = log.read_table(run, ("game_id", "rows", "columns", "opening", "opening_id", "moves", "plies", "reason"))
-    decided = games if forfeits else where(games, codes(games, "reason", ON_THE_BOARD) >= 0)
-    table = _sampled(decided, sample)
-    size = _size(run, table)
-    SearchBudget(limit)
-    path, made = Path(run) / FILE, f"first_ply={first_ply} {limit}"
-    with locked(Path(run)):
-        sweep(path)
-        labels = _resumed(path, made)
-        _check_fit(run, labels, games)
-        missing = where(table, ~np.isin(numbers(table, "game_id"), numbers(labels, "game_id")))
-        done, written = len(table) - len(missing), time.monotonic()
-        show(done, len(table))
-        try:
-            for batch in _label_in_parallel(missing, first_ply, size, limit, jobs, cluster):
-                if not len(labels):
-                    _check_reach(run, batch, size, limit)
-                labels = concatenate([labels, batch], SCHEMA)
-                done += len(batch)
-                show(done, len(table))
-                if time.monotonic() - written > _WRITE_EVERY:
-                    _write(path, labels, made)
-                    written = time.monotonic()
-        finally:
-            if len(labels):
-                _write(path, labels, made)
-    return done
 
 
 def read_labels(run: str | Path) -> pd.DataFrame:
@@ -128,8 +44,8 @@ def read_label_table(run: str | Path) -> Table:
     if not has_labels(run):
         labelling = advice(command("perfect", "label", run), f"ki.label({str(run)!r})")
         raise ValueError(f"{run} has no exact values yet: compute them with {labelling}")
-    labels = _read(Path(run) / FILE)
-    _check_fit(run, labels, log.read_table(run, ("game_id", "plies")))
+    labels = read_file(Path(run) / FILE)
+    check_fit(run, labels, log.read_table(run, ("game_id", "plies")))
     return labels
 
 
@@ -165,129 +81,8 @@ def mistake_counts(run: str | Path) -> dict[int, int]:
     return dict(zip(labels["game_id"].to_pylist(), np.diff(lost[starts]).tolist(), strict=True))
 
 
-def label_moves(
-    moves: Sequence[int], first: int, size: Size, limit: Limit, known: dict[Hashable, bool] | None = None
-) -> list[Ply]:
-    """Label a game's plies, from the last to the first; plies before `first` are skipped.
-
-    After two positions in a row that the limit leaves unknown, the earlier ones are not tried.
-
-    Args:
-        known: cache of known position values, shared between games; new values are added.
-    """
-    known = {} if known is None else known
-    board = Board.from_moves(moves, size)
-    plies: list[Ply] = []
-    unknown = 0
-    while board.move_count > first:
-        played = board.undo()
-        out_of_reach = unknown == _GIVE_UP_AFTER
-        ply = (-1, -1, len(board.legal_cells()), -1) if out_of_reach else _label(board, played, limit, known)
-        unknown = min(unknown + 1, _GIVE_UP_AFTER) if ply[0] < 0 else 0
-        plies.append(ply)
-    return [_LEFT_OUT] * (len(moves) - len(plies)) + plies[::-1]
-
-
-def label_table(game_ids: Sequence[int], labels: Sequence[Sequence[Ply]]) -> Table:
-    """Return the labels that `label_moves` made for some games as rows of the file."""
-    columns = {name: [[ply[index] for ply in plies] for plies in labels] for index, name in enumerate(PER_PLY)}
-    return table_of({"game_id": list(game_ids), **columns}, SCHEMA)
-
-
-def _label(board: Board, played: int, limit: Limit, known: dict[Hashable, bool]) -> Ply:
-    meter, at_once = SearchBudget(limit), known_value(board)
-    if at_once is False:
-        return 0, 0, len(board.legal_cells()), -1
-    keeps: dict[int, bool | None] = {}
-    for cell in order_moves(board):
-        child = board.successor(cell)
-        position = (child.blank, child.locations)
-        if position not in known and (wins := value(child, meter)) is not None:
-            known[position] = wins
-        keeps[cell] = not known[position] if position in known else None
-    is_won, kept = at_once or any(keeps.values()), keeps[played]
-    code = -1 if kept is None or not is_won else int(kept)
-    if None in keeps.values():
-        return int(is_won) or -1, -1, len(keeps), code
-    return int(is_won), sum(map(bool, keeps.values())), len(keeps), code
-
-
-def _label_in_parallel(
-    games: Table, first_ply: int, size: Size, limit: Limit, jobs: int, cluster: str | None
-) -> Iterator[Table]:
-    """Yield labels of all games by batch; games of the same opening share a batch and its known positions."""
-    if not len(games):
-        return
-    # imported here, since reading labels needs no workers
-    from knights_isolation.isolation.compiling.specialise import native_function
-
-    from ..play.parallel_map import parallel_map
-
-    # Compile here once, so that the workers find the code in the cache.
-    native_function("solve", None, *size)
-    games = games.sort_by("opening_id")
-    # Label the first batch alone: it may show that the board is out of reach.
-    yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)
-    batches = (games.slice(start, _BATCH) for start in range(_BATCH, len(games), _BATCH))
-    yield from parallel_map(_label_batch, ((batch, first_ply, size, limit) for batch in batches), jobs, cluster)
-
-
-def _label_batch(games: Table, first_ply: int, size: Size, limit: Limit) -> Table:
-    known: dict[Hashable, bool] = {}
-    ids, openings, moves = (games[name].to_pylist() for name in ("game_id", "opening", "moves"))
-    labels = [
-        label_moves(cells, max(first_ply, len(opening)), size, limit, known)
-        for opening, cells in zip(openings, moves, strict=True)
-    ]
-    return label_table(ids, labels)
-
-
-def _sampled(games: Table, sample: int | None) -> Table:
-    """Return a pseudo-random sample of games, in an order that depends on their ids alone."""
-    if sample is None or sample >= len(games):
-        return games
-    if sample < 1:
-        raise ValueError(f"the sample must have at least 1 game, not {sample}")
-    order = np.argsort(mixed(numbers(games, "game_id").astype(np.uint64)), kind="stable")
-    return take(games, order[:sample])
-
-
-def _size(run: str | Path, games: Table) -> Size:
-    if not len(games):
-        raise ValueError(f"{run} has no games to label")
-    sizes = {Size(*pair) for pair in zip(games["rows"].to_pylist(), games["columns"].to_pylist(), strict=True)}
-    if len(sizes) > 1:
-        raise ValueError(f"{run} has games on boards of several sizes: {', '.join(sorted(map(str, sizes)))}")
-    (size,) = sizes
-    if size.cells > MOST_COMPILED_CELLS:
-        raise ValueError(
-            f"{run}: {size} is too large for exact values; the solver supports up to {MOST_COMPILED_CELLS} cells"
-        )
-    return size
-
-
-def _check_reach(run: str | Path, batch: Table, size: Size, limit: Limit) -> None:
-    asked, decided = (int((lists(batch, name)[0] >= 0).sum()) for name in ("legal", "value"))
-    if not asked:
-        raise UnsolvableRunError(f"{run}: the first games end before the first ply to label: lower --first-ply")
-    if decided < LEAST_DECIDED * asked:
-        raise UnsolvableRunError(
-            f"{run}: with {limit} only {decided} of the first {asked} positions on {size} can be solved: raise "
-            f"--limit or start at a later ply (--first-ply)"
-        )
-
-
-def _resumed(path: Path, made: str) -> Table:
-    if not path.exists():
-        return SCHEMA.empty_table()
-    labels = _read(path)
-    before = (labels.schema.metadata or {}).get(_MADE, b"").decode()
-    if before != made:
-        raise ValueError(f"{path} was made with {before}, not with {made}: delete it and label again")
-    return labels.replace_schema_metadata(None)
-
-
-def _check_fit(run: str | Path, labels: Table, games: Table) -> None:
+def check_fit(run: str | Path, labels: Table, games: Table) -> None:
+    """Raise ValueError if labels are not of the games of a run."""
     games, labels = games.sort_by("game_id"), labels.sort_by("game_id")
     labelled = among(games, numbers(labels, "game_id"))
     fits = np.array_equal(numbers(labels, "game_id"), numbers(labelled, "game_id"))
@@ -295,12 +90,13 @@ def _check_fit(run: str | Path, labels: Table, games: Table) -> None:
         raise ValueError(f"{Path(run) / FILE} does not belong to the games of this run: delete it and label again")
 
 
-def _read(path: Path) -> Table:
+def read_file(path: Path) -> Table:
+    """Read a file of labels.
+
+    Raises:
+        ValueError: it is damaged, or none.
+    """
     try:
         return read_parquet(path, SCHEMA)
     except (OSError, DamagedFileError) as error:
         raise ValueError(f"{error}; delete {path.name} and label again") from None
-
-
-def _write(path: Path, labels: Table, made: str) -> None:
-    write_parquet(path, labels.sort_by("game_id").replace_schema_metadata({_MADE: made.encode()}))

@@ -16,7 +16,8 @@ from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD, Reason
 
-from ..exact.labels import UnsolvableRunError, has_labels, label_run, labelled_games
+from ..exact.labelling import UnsolvableRunError, label_run
+from ..exact.labels import has_labels, labelled_games
 from ..plan import run_keeping
 from ..record import log, run_directory
 from ..statistics.ratings import Ratings, rate

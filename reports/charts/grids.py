@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knights_isolation.experiments.exact.board_solving import BoardSummary
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
 from knights_isolation.experiments.statistics.first_placements import (
     FEWEST,
@@ -26,6 +26,9 @@ from knights_isolation.isolation.rules.geometry import Size, canonical_opening, 
 
 from ..text.cell_values import Points, Share, estimate_of, pluralise
 from .chart import Boards, Cell, Grid, board_grid, signed, strength
+
+if TYPE_CHECKING:
+    from knights_isolation.experiments.exact.board_solving import BoardSummary
 
 _STRONGEST_LEAD = 0.2
 

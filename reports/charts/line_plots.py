@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from knights_isolation.experiments.exact.accuracy import Accuracy, accuracies, accuracy_lines, chance_by
-from knights_isolation.experiments.learn.parameter_sweep import Sweep
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
 from knights_isolation.experiments.statistics.move_statistics import (
     BANDS,
@@ -26,6 +26,9 @@ from knights_isolation.isolation.rules.limits import Cost, Limit
 
 from ..text.cell_values import HasEnds, Points, Ratio
 from .chart import COLOURS, Axis, Cell, Form, Grid, Panel, Plot, Series, fit_axis, plain, signed, strength
+
+if TYPE_CHECKING:
+    from knights_isolation.experiments.learn.parameter_sweep import Sweep
 
 _MAX_LIMIT_TICKS = 8
 _BINS = 8

@@ -14,7 +14,8 @@ from knights_isolation.experiments.exact.accuracy import BAND, accuracies, run_d
 from knights_isolation.experiments.exact.accuracy_games import fresh_decisions, parse_depths
 from knights_isolation.experiments.exact.board_solving import BoardSummary, solve_all, summarise
 from knights_isolation.experiments.exact.dataset import PARTS, DatasetRecipe, write_dataset
-from knights_isolation.experiments.exact.labels import DEFAULT_LIMIT, FILE, label_run
+from knights_isolation.experiments.exact.labelling import DEFAULT_LIMIT, label_run
+from knights_isolation.experiments.exact.labels import FILE
 from knights_isolation.experiments.exact.refutation import OpeningAnswer, Refuted, refute
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.log import count_games
@@ -225,7 +226,7 @@ def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:
 def label_answer(
     run: Path, sample: int | None, first_ply: int, limit: str | None, jobs: int, cluster: str | None
 ) -> int:
-    """Label games of a run from a ply on, counted from 1, and return how many have labels; see `labels.label_run`."""
+    """Label games of a run from a ply on, counted from 1, and return how many have labels; see `label_run`."""
     bound, start = parse_limit(limit) if limit else DEFAULT_LIMIT, first_ply - 1
     with keeping("what was labelled", run / FILE), counting("games") as show:
         games = label_run(run, sample=sample, first_ply=start, limit=bound, jobs=jobs, cluster=cluster, show=show)
