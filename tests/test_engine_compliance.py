@@ -15,8 +15,7 @@ from knights_isolation.isolation.checks.engine_checks import EngineCheckResult, 
 from knights_isolation.isolation.engines.engine_server import serve
 from knights_isolation.isolation.engines.protocol import Program
 from knights_isolation.isolation.players.agents import GreedyAgent
-from knights_isolation.isolation.processes.child import Termination
-from knights_isolation.isolation.processes.child_process import NoAnswer
+from knights_isolation.isolation.processes.child import NoAnswer, Termination
 
 
 class Here:

@@ -12,8 +12,8 @@ from knights_isolation.isolation.engines import engine_agent
 from knights_isolation.isolation.engines.engine_agent import EngineAgent, Timeouts
 from knights_isolation.isolation.engines.protocol import Info, Program, add_info, parse_pv, variant_of, variants_text
 from knights_isolation.isolation.players.agents import ForfeitError, forfeit_from, opened_player
-from knights_isolation.isolation.processes.child import Termination
-from knights_isolation.isolation.processes.child_process import Idle, NoAnswer
+from knights_isolation.isolation.processes.child import NoAnswer, Termination
+from knights_isolation.isolation.processes.child_process import Idle
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.search import is_well_formed
 

@@ -21,6 +21,7 @@ from knights_isolation.isolation.players.classic_agent import ClassicAgent
 from knights_isolation.isolation.processes.child import (
     AgentPicklingError,
     Failure,
+    NoAnswer,
     Setup,
     SetupError,
     Termination,
@@ -32,7 +33,6 @@ from knights_isolation.isolation.processes.child import (
 from knights_isolation.isolation.processes.child_process import (
     START_SECONDS,
     Child,
-    NoAnswer,
     SupervisedProgram,
 )
 from knights_isolation.isolation.processes.subprocess_player import (

@@ -29,11 +29,10 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import solve
 from knights_isolation.isolation.games.match import GameRecord, play
 from knights_isolation.isolation.processes import subprocess_player
-from knights_isolation.isolation.processes.child import Setup, Termination
+from knights_isolation.isolation.processes.child import NoAnswer, Setup, Termination
 from knights_isolation.isolation.processes.child_process import (
     MOST_WAITS,
     Child,
-    NoAnswer,
     SupervisedProgram,
 )
 from knights_isolation.isolation.processes.sandbox import landlock_version

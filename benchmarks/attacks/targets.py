@@ -24,8 +24,8 @@ from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.games.transcript import position_of
 from knights_isolation.isolation.players.agents import RandomAgent
 from knights_isolation.isolation.players.classic_agent import Given
-from knights_isolation.isolation.processes.child import Failure, Setup, Termination, encode
-from knights_isolation.isolation.processes.child_process import Child, NoAnswer
+from knights_isolation.isolation.processes.child import Failure, NoAnswer, Setup, Termination, encode
+from knights_isolation.isolation.processes.child_process import Child
 from knights_isolation.isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
 from knights_isolation.isolation.rules.geometry import format_moves, parse_size
 from knights_isolation.isolation.rules.limits import Limit

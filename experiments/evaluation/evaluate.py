@@ -32,12 +32,13 @@ from knights_isolation.isolation.processes.child import (
     PROCESSOR_SECONDS,
     Failure,
     Forked,
+    NoAnswer,
     Setup,
     Termination,
     recipe,
     to_bytes,
 )
-from knights_isolation.isolation.processes.child_process import SPARING, Child, Idle, NoAnswer
+from knights_isolation.isolation.processes.child_process import SPARING, Child, Idle
 from knights_isolation.isolation.suggestions import file_meant
 from knights_isolation.isolation.usercode.inputs import (
     all_inputs,
@@ -324,14 +325,14 @@ def _evaluate_here(
 
 
 def _answer_of(forked: Forked) -> Answer:
-    stage: Any = next((note for note in reversed(forked.notes) if note in STAGES), "load")
+    stage: Any = next((said for said in reversed(forked.said) if said in STAGES), "load")
     answer = Answer(failed(stage, "crash", "its process ended"))
     if forked.why == Termination.TIMED_OUT.value:
         answer = Answer(failed(stage, "time", f"it takes longer than {LONGEST_WAIT:g} s"))
     elif forked.why == Termination.SPENT.value:
         why = f"it computes for more than {PROCESSOR_SECONDS} s; is there an endless loop?"
         answer = Answer(failed(stage, "time", why))
-    elif isinstance(forked.answer, str):
+    elif forked.said and not forked.why:
         with suppress(ValidationError):
-            answer = _ANSWER.validate_json(forked.answer)
+            answer = _ANSWER.validate_json(forked.said[-1])
     return replace(answer, evaluation=replace(answer.evaluation, seconds=forked.seconds))

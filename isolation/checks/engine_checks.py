@@ -13,8 +13,7 @@ from ..editions.classic_board import Board
 from ..engines.engine_agent import LATE_MS, UNREAD, EngineLines, Start, start_engine, write_variants
 from ..engines.protocol import PROTOCOLS, UCI, UGI, Info, Program, Protocol, add_info, read_move, variant_of, write_move
 from ..files.temp_folders import temporary_folder
-from ..processes.child import Termination
-from ..processes.child_process import NoAnswer
+from ..processes.child import NoAnswer, Termination
 from ..rules.geometry import Size
 from ..usercode.user_exceptions import to_one_line
 

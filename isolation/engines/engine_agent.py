@@ -18,8 +18,8 @@ from ..editions.classic_board import Board
 from ..engines.protocol import looks_like_move, read_move
 from ..files.temp_folders import temporary_folder
 from ..players.agents import ForfeitError, OwnProcessAgent
-from ..processes.child import Termination
-from ..processes.child_process import Idle, NoAnswer, SupervisedProgram
+from ..processes.child import NoAnswer, Termination
+from ..processes.child_process import Idle, SupervisedProgram
 from ..processes.subprocess_player import file_name
 from ..rules.limits import Limit
 from ..rules.outcome import AT_LAST, Reason

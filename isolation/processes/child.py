@@ -23,6 +23,7 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ PROCESSOR_SECONDS = 60
 LONGEST_ANSWER = 1 << 20
 """Largest answer in bytes; longer ones are not from the toolkit."""
 _CHUNK = 1 << 16
+_LONGEST_WAIT_MS = 1 << 30
 
 
 class Termination(Enum):
@@ -54,6 +56,60 @@ class Termination(Enum):
     DIED = "died"
     NONSENSE = "answered nonsense"
     REFUSED = "could not be set up"
+
+
+class NoAnswer(Exception):
+    """A process was asked in vain. One that `Child.ask` has asked is ended.
+
+    Attributes:
+        why: the reason.
+        detail: why the setup was refused, or how the process ended; empty if unknown.
+    """
+
+    def __init__(self, why: Termination, detail: str = "") -> None:
+        super().__init__(f"it {why.value}{detail and f': {detail}'}")
+        self.why, self.detail = why, detail
+
+    def described(self, late: str, died: str, nonsense: str) -> str:
+        """Return the description of the reason; why a setup was refused describes itself."""
+        reasons = dict.fromkeys((Termination.TIMED_OUT, Termination.SPENT), late)
+        return {**reasons, Termination.DIED: died, Termination.NONSENSE: nonsense}.get(self.why, self.detail)
+
+
+class LineReader:
+    """Lines from a pipe, by deadlines."""
+
+    def __init__(self, file: int, longest: int) -> None:
+        self._file, self._longest, self._received = file, longest, bytearray()
+
+    def receive(self, seconds: float) -> bytes:
+        """Return the next line without its newline, within `seconds`.
+
+        Raises:
+            NoAnswer: no line arrives in time, none will arrive, or it is longer than `longest` bytes.
+        """
+        deadline = time.monotonic() + seconds
+        seen = 0
+        while (at := self._received.find(b"\n", seen)) < 0:
+            seen = len(self._received)
+            if seen > self._longest:
+                raise NoAnswer(Termination.NONSENSE)
+            wait_for(self._file, select.POLLIN, deadline)
+            chunk = os.read(self._file, _CHUNK)
+            if not chunk:
+                raise NoAnswer(Termination.DIED)
+            self._received += chunk
+        line = bytes(self._received[:at])
+        del self._received[: at + 1]
+        return line
+
+
+def wait_for(file: int, event: int, deadline: float) -> None:
+    """Wait for an event of a file; raise NoAnswer at a deadline by the monotonic clock."""
+    poll = select.poll()
+    poll.register(file, event)
+    if not poll.poll(min(max(0.0, 1e3 * (deadline - time.monotonic())), _LONGEST_WAIT_MS)):
+        raise NoAnswer(Termination.TIMED_OUT)
 
 
 @dataclass(frozen=True)
@@ -105,14 +161,12 @@ class Forked:
     """What became of a fork.
 
     Attributes:
-        answer: the function's return value or a `Failure`; None if there is none.
-        notes: what the function noted on its way.
+        said: the last of what the function noted, and its return value or a `Failure`, as far as it came.
         why: the value of a `Termination`; empty if the fork has answered.
         seconds: processor time used.
     """
 
-    answer: Any
-    notes: tuple[str, ...]
+    said: list[Any]
     why: str
     seconds: float
 
@@ -228,48 +282,34 @@ def _answer_forked(function: Callable[..., object], setup: Setup) -> Forked:
     if not fork:
         _serve_fork(function, setup, writing)
     os.close(writing)
-    said, why = bytearray(), Termination.DIED
-    deadline = time.monotonic() + setup.wall
+    said, lines, deadline = deque[Any](maxlen=2), LineReader(reading, LONGEST_ANSWER), time.monotonic() + setup.wall
     try:
-        while len(said) <= LONGEST_ANSWER:
-            if not select.select([reading], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                why = Termination.TIMED_OUT
-                break
-            if not (chunk := os.read(reading, _CHUNK)):
-                break
-            said += chunk
-    finally:  # one that has ended is unaffected until it is waited for
-        os.kill(fork, signal.SIGKILL)
+        while True:
+            said.append(decode_answer(lines.receive(deadline - time.monotonic())))
+    except NoAnswer as error:
+        why = error.why
+    except Exception:  # raised by decoding
+        why = Termination.NONSENSE
+    finally:
+        os.kill(fork, signal.SIGKILL)  # one that has ended is unaffected until it is waited for
         status = os.waitpid(fork, 0)[1]
         os.close(reading)
     seconds = _used_by_children() - before
     if os.WIFSIGNALED(status) and seconds >= setup.processor > 0:
         why = Termination.SPENT
-    return _forked(bytes(said).splitlines(), why, seconds)
+    return Forked(list(said), why.value if status else "", seconds)
 
 
 def _serve_fork(function: Callable[..., object], setup: Setup, writing: int) -> NoReturn:
     try:
         os.closerange(3, writing)
         os.closerange(writing + 1, os.sysconf("SC_OPEN_MAX"))
-        with os.fdopen(writing, "wb") as answers:
-            _restrain(setup, is_fork=True)
-            note = partial(_say, answers)
-            _say(answers, [_answer(function, (note, *from_bytes(setup.make)), setup.folder)])
-    finally:
+        answers = os.fdopen(writing, "wb")
+        _restrain(setup, is_fork=True)
+        _say(answers, _answer(function, (partial(_say, answers), *from_bytes(setup.make)), setup.folder))
         os._exit(0)
-
-
-def _forked(lines: list[bytes], why: Termination, seconds: float) -> Forked:
-    """Return what a fork has said: notes, and at last its answer in a list."""
-    try:
-        said = [decode_answer(line) for line in lines]
-    except Exception:
-        said, why = [], Termination.NONSENSE
-    notes = tuple(note for note in said if type(note) is str)
-    if said and type(said[-1]) is list and len(said[-1]) == 1:
-        return Forked(said[-1][0], notes, "", seconds)
-    return Forked(None, notes, why.value, seconds)
+    finally:
+        os._exit(1)
 
 
 def _used_by_children() -> float:

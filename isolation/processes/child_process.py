@@ -23,11 +23,20 @@ import psutil
 
 from ..usercode.inputs import visible_variables
 from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
-from .child import LONGEST_ANSWER, Setup, SetupError, Termination, decode_answer, encode, recipe
+from .child import (
+    LONGEST_ANSWER,
+    LineReader,
+    NoAnswer,
+    Setup,
+    SetupError,
+    Termination,
+    decode_answer,
+    encode,
+    recipe,
+    wait_for,
+)
 
 KEEPER = Path(__file__).with_name("supervisor.py")
-_CHUNK = 1 << 16
-_LONGEST_WAIT_MS = 1 << 30
 MOST_IDLE = 8
 """Default number of idle processes kept."""
 START = "import sys; sys.path[:] = sys.argv[1:]; from knights_isolation.isolation.processes.child import serve; serve()"
@@ -48,24 +57,6 @@ _LAST_WORDS = 1.0
 _SPENT = "was ended by SIGXCPU"
 _SCHEDULED = 2
 """Lowest bits of the id of another process's CPU clock on Linux; see clock_getcpuclockid(3)."""
-
-
-class NoAnswer(Exception):
-    """A process was asked in vain. One that `Child.ask` has asked is ended.
-
-    Attributes:
-        why: the reason.
-        detail: why the setup was refused, or how the process ended; empty if unknown.
-    """
-
-    def __init__(self, why: Termination, detail: str = "") -> None:
-        super().__init__(f"it {why.value}{detail and f': {detail}'}")
-        self.why, self.detail = why, detail
-
-    def described(self, late: str, died: str, nonsense: str) -> str:
-        """Return the description of the reason; why a setup was refused describes itself."""
-        reasons = dict.fromkeys((Termination.TIMED_OUT, Termination.SPENT), late)
-        return {**reasons, Termination.DIED: died, Termination.NONSENSE: nonsense}.get(self.why, self.detail)
 
 
 class SupervisedProgram:
@@ -113,12 +104,11 @@ class SupervisedProgram:
             raise
         finally:
             theirs.close()
-        self._longest = longest
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
         os.set_blocking(self._input.fileno(), False)
-        self._received = bytearray()
+        self._lines = LineReader(self._output.fileno(), longest)
         self.is_over = False
 
     @property
@@ -135,7 +125,8 @@ class SupervisedProgram:
         deadline = time.monotonic() + seconds
         left = memoryview(line + b"\n")
         while left:
-            _await(self._fileno(self._input), select.POLLOUT, deadline)
+            self._check_running()
+            wait_for(self._input.fileno(), select.POLLOUT, deadline)
             try:
                 left = left[os.write(self._input.fileno(), left) :]
             except BlockingIOError:
@@ -144,25 +135,9 @@ class SupervisedProgram:
                 raise NoAnswer(Termination.DIED) from None
 
     def receive(self, seconds: float) -> bytes:
-        """Return the next line without its newline, within `seconds`.
-
-        Raises:
-            NoAnswer: no line arrives in time, none will arrive, or it is too long.
-        """
-        deadline = time.monotonic() + seconds
-        seen = 0
-        while (at := self._received.find(b"\n", seen)) < 0:
-            seen = len(self._received)
-            if seen > self._longest:
-                raise NoAnswer(Termination.NONSENSE)
-            _await(self._fileno(self._output), select.POLLIN, deadline)
-            chunk = os.read(self._output.fileno(), _CHUNK)
-            if not chunk:
-                raise NoAnswer(Termination.DIED)
-            self._received += chunk
-        line = bytes(self._received[:at])
-        del self._received[: at + 1]
-        return line
+        """Return the next line; see `LineReader.receive`."""
+        self._check_running()
+        return self._lines.receive(seconds)
 
     def ending(self, seconds: float) -> str:
         """Return how the program ended, in words, if that is known within `seconds`; else ""."""
@@ -192,17 +167,9 @@ class SupervisedProgram:
         self._output.close()
         self._notice.close()
 
-    def _fileno(self, pipe: object) -> int:
+    def _check_running(self) -> None:
         if self.is_over:
             raise NoAnswer(Termination.DIED)
-        return pipe.fileno()  # type: ignore[attr-defined,no-any-return]
-
-
-def _await(file: int, event: int, deadline: float) -> None:
-    poll = select.poll()
-    poll.register(file, event)
-    if not poll.poll(min(max(0.0, 1e3 * (deadline - time.monotonic())), _LONGEST_WAIT_MS)):
-        raise NoAnswer(Termination.TIMED_OUT)
 
 
 class Endable(Protocol):

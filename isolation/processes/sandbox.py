@@ -148,11 +148,10 @@ def enter_sandbox(
 
     It ends with its parent, its output is discarded, and it has a gigabyte of memory. Code in it reads nothing but that
     folder, Python, installed packages, the toolkit and `readable`. Python code in it cannot start processes, signal or
-    slow down others, change files or use the network: such calls raise `PermissionError`. Only in the folders
-    `scratch`, which compiling needs, and `out`, absolute paths without links, it may change files. Without `scratch`,
-    it finds no functions of the system by `ctypes` either. The modules
-    `imports` are imported while they can be: after Landlock, which would not reach threads that they start, and before
-    the audit hook.
+    slow down others, change files, use the network or find functions of the system by `ctypes`: such calls raise
+    `PermissionError`. Only in the folders `scratch`, which compiling needs, and `out`, absolute paths without links, it
+    may change files. The modules `imports` are imported while they can be: after Landlock, which would not reach
+    threads that they start, and before the audit hook.
 
     Raises:
         OSError: there is no such folder, or Landlock fails.
@@ -169,7 +168,7 @@ def enter_sandbox(
     _limit()
     sys.dont_write_bytecode = True
     _take_away()
-    sys.addaudithook(_auditor(written, may_compile=bool(scratch)))
+    sys.addaudithook(_auditor(written))
     if not is_sealed:
         sys.addaudithook(_reading(own, [*_of_everybody(), *written], bool(scratch)))
 
@@ -290,10 +289,10 @@ def _refusal(what: str, name: str) -> Any:
     return refuse
 
 
-def _auditor(written: Sequence[str], *, may_compile: bool) -> Any:
+def _auditor(written: Sequence[str]) -> Any:
     """Return the audit hook of the sandbox; it holds references to all it needs, out of reach of later code."""
     forbidden, writing, nowhere, own, refusal = dict(_FORBIDDEN), _WRITING, os.devnull, os.getpid(), PermissionError
-    finds, found = () if may_compile else _FINDS, _FOUND
+    finds, found = _FINDS, _FOUND
     no_module, is_instance, number, text, modules = ImportError, isinstance, int, str, frozenset(_NO_IMPORT)
     own_folders, kind_of, paths_of = (
         tuple(f"{folder}/" for folder in written),

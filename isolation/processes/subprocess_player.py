@@ -23,8 +23,8 @@ from ..rules.limits import Limit
 from ..rules.outcome import PROCESS_DIED, Reason
 from ..search import SearchResult, is_well_formed
 from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
-from .child import PROCESSOR_SECONDS, AgentPicklingError, Failure, Setup, Termination, one_line, recipe
-from .child_process import START_SECONDS, Child, Idle, NoAnswer
+from .child import PROCESSOR_SECONDS, AgentPicklingError, Failure, NoAnswer, Setup, Termination, one_line, recipe
+from .child_process import START_SECONDS, Child, Idle
 
 HANGS_AFTER = 60.0
 """Seconds beyond its time limit after which a move counts as a hang, if there is no hard cap."""

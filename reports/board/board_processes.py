@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from knights_isolation.isolation.processes.child import Guard, Setup, recipe
-from knights_isolation.isolation.processes.child_process import Child, NoAnswer
+from knights_isolation.isolation.processes.child import Guard, NoAnswer, Setup, recipe
+from knights_isolation.isolation.processes.child_process import Child
 from knights_isolation.isolation.processes.sandbox import limit_memory
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 

@@ -1,0 +1,234 @@
+"""A child is asked by deadlines and says why it does not answer; in all places untrusted code has the same sandbox."""
+
+import json
+import re
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from board_server import request, serving
+
+import knights_isolation as ki
+from knights_isolation.experiments.league.entries import check_one
+from knights_isolation.experiments.league.submissions import Submission
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import Limit, play
+from knights_isolation.isolation.players.agents import GreedyAgent
+from knights_isolation.isolation.processes.child import Forked, NoAnswer, Setup, Termination, recipe, to_bytes
+from knights_isolation.isolation.processes.child_process import Child
+from knights_isolation.isolation.processes.sandbox import ADDRESSES, LARGEST_FILE, MEMORY, landlock_version
+from knights_isolation.reports.board.resources import Resources
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot limit another process")
+
+
+def makers():
+    """Return a function that makes one that does what it is asked to do, and one for forks; both cross by value."""
+
+    def acting():
+        def act(what, *arguments):
+            import os
+            import time
+            from pathlib import Path
+
+            if what == "compute":
+                end = time.process_time() + arguments[0]
+                while time.process_time() < end:
+                    pass
+            elif what == "end":
+                os.kill(os.getpid(), arguments[0])
+            elif what == "object":
+                return Path("odd")
+            elif what == "wait":
+                time.sleep(arguments[0])
+            return what
+
+        return act
+
+    def noting():
+        act, earlier = acting(), []
+
+        def do(note, what, *arguments):
+            earlier.append(what)
+            note(f"begins to {what}")
+            if what == "flood":
+                note("x" * 3_000_000)
+            act(what, *arguments)
+            return len(earlier)
+
+        return do
+
+    return acting, noting
+
+
+ACTING, NOTING = map(recipe, makers())
+
+
+@pytest.mark.parametrize(
+    ("question", "seconds", "why", "detail"),
+    [
+        (("wait", 60), 0.5, Termination.TIMED_OUT, ""),
+        (("end", 9), 60, Termination.DIED, "was ended by SIGKILL"),
+        (("object",), 60, Termination.NONSENSE, ""),
+    ],
+)
+def test_a_child_that_does_not_answer_is_ended_and_the_reason_is_said(question, seconds, why, detail):
+    child = Child(Setup(ACTING))
+    child.start()
+    assert child.ask(("compute", 0), 60) == "compute"
+    with pytest.raises(NoAnswer) as caught:
+        child.ask(question, seconds)
+    assert (caught.value.why, caught.value.detail) == (why, detail)
+    assert child.is_over
+    with pytest.raises(NoAnswer, match="died"):
+        child.ask(("compute", 0), 60)
+
+
+def test_a_setup_that_cannot_be_made_is_refused_with_its_reason():
+    with pytest.raises(NoAnswer) as caught:
+        Child(Setup(recipe(int, "one"))).start()
+    assert caught.value.why is Termination.REFUSED
+    assert caught.value.detail.startswith("invalid literal")
+
+
+def test_any_thread_may_end_a_child_while_another_asks_it():
+    child = Child(Setup(ACTING))
+    child.start()
+    errors = []
+
+    def ask():
+        try:
+            child.ask(("wait", 600), 600)
+        except NoAnswer as error:
+            errors.append(error.why)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(0.3)
+    child.end()
+    thread.join(30)
+    assert errors == [Termination.DIED]
+    assert child.is_over
+
+
+@on_linux
+def test_the_processor_time_of_a_sandboxed_process_is_limited_anew_for_each_answer(tmp_path):
+    child = Child(Setup(ACTING, "sandboxed", str(tmp_path), processor=1))
+    child.start()
+    for _ in range(3):
+        assert child.ask(("compute", 0.7), 60) == "compute"
+    with pytest.raises(NoAnswer) as caught:
+        child.ask(("compute", 60), 60)
+    assert (caught.value.why, caught.value.detail) == (Termination.SPENT, "was ended by SIGXCPU")
+
+
+FATES = {
+    ("compute", 0): (60, [1], ""),
+    ("compute", 60): (60, [], "used up its processor time"),
+    ("wait", 60): (1, [], "timed out"),
+    ("end", 9): (60, [], "died"),
+    ("flood",): (60, [], "answered nonsense"),
+}
+"""Questions to a fork, with the seconds that it may take, its answer, and why there is none."""
+
+
+def test_forks_leave_nothing_behind_and_their_notes_outlive_them(tmp_path):
+    child = Child(Setup(NOTING, "forking"))
+    child.start()
+    for question, (wall, answer, why) in FATES.items():
+        setup = Setup(to_bytes(question), "sandboxed", str(tmp_path), processor=1, wall=wall)
+        forked = child.ask((setup,), 100)
+        assert isinstance(forked, Forked)
+        assert (forked.said, forked.why) == ([f"begins to {question[0]}", *answer], why)
+        assert forked.seconds < 3
+    child.end()
+
+
+HOSTILE = """
+import ctypes, importlib, os, resource, socket, subprocess, sys, time
+OTHER = {other!r}
+WAYS = (
+    lambda: os.environ["SECRET"],
+    lambda: open("/proc/self/environ").read().index("SECRET"),
+    lambda: open(OTHER).read(),
+    lambda: open(os.path.join(os.path.dirname(__file__), "written"), "w"),
+    lambda: os.remove(OTHER),
+    lambda: os.fork(),
+    lambda: subprocess.run(["true"]),
+    lambda: os.kill(os.getppid(), 0),
+    lambda: socket.create_connection(("127.0.0.1", 1)),
+    lambda: socket.socket().bind(("127.0.0.1", 0)),
+    lambda: resource.setrlimit(resource.RLIMIT_CPU, (1, 1)),
+    lambda: os.nice(0),
+    lambda: ctypes.CDLL(None).getpid(),
+    lambda: importlib.import_module("_posixsubprocess").fork_exec(),
+    lambda: importlib.import_module("readline"),
+    lambda: bytearray(2 << 30),
+)
+SIGNS = {{KeyError: "k", ValueError: "v", PermissionError: "p", ImportError: "i", MemoryError: "m", OSError: "o"}}
+
+def sign(way):
+    try:
+        way()
+    except Exception as error:
+        return SIGNS.get(type(error), "?")
+    return "+"
+
+SIGNED = "".join(map(sign, WAYS))
+MOST = [resource.getrlimit(getattr(resource, "RLIMIT_" + name))[0] for name in ("DATA", "AS", "FSIZE", "CORE")]
+LEFT = resource.getrlimit(resource.RLIMIT_CPU)[0] - time.process_time()
+raise LookupError(f"tried:{{SIGNED}}:{{MOST}}:{{0 < LEFT <= 61}}:".replace(" ", ""))
+
+class CustomPlayer:
+    def get_move(self, game, time_left):
+        return game.get_legal_moves()[0]
+
+def score(game, player):
+    return 1.0
+"""
+REFUSED = "kvppppppppppppim"
+"""What becomes of each of `WAYS`: variables are missing, and all else is refused."""
+
+
+def as_player(file: Path) -> str:
+    agent = parse_agent(f"apart:{file}:CustomPlayer", Limit(cpu_ms=9999))
+    return play(agent, GreedyAgent(), [24, 14]).detail
+
+
+def as_submission(file: Path) -> str:
+    return check_one(Submission("it", file, "CustomPlayer", "")).why_not
+
+
+def as_candidate(file: Path) -> str:
+    return ki.evaluate(f"{file}:score", budget="values").feedback
+
+
+def pasted(file: Path) -> str:
+    with serving(Resources(home=file.parent / "runs")) as port:
+        asked = json.dumps({"source": file.read_text(encoding="utf-8"), "heuristic": ""}).encode()
+        return request(port, "/api/trial", asked)[2]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not landlock_version(), reason="the system has no Landlock")
+def test_hostile_code_is_refused_the_same_in_all_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET", "secret")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other" / "secret.txt"
+    other.write_text("secret")
+    file = tmp_path / "it" / "game_agent.py"
+    file.parent.mkdir()
+    file.write_text(HOSTILE.format(other=str(other)))
+    seen = {}
+    for place in (as_player, as_submission, as_candidate, pasted):
+        text = place(file)
+        found = re.search(r"tried:(\S+):", text)
+        assert found, text
+        seen[place.__name__] = found[1]
+    limits = f"[{MEMORY},{ADDRESSES},{LARGEST_FILE},0]"
+    assert seen == dict.fromkeys(seen, f"{REFUSED}:{limits}:True")
+    assert other.read_text() == "secret"
+    assert not (file.parent / "written").exists()
