@@ -117,16 +117,17 @@ def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] 
     )
 
 
-def replay_of_moves(moves: Sequence[int], size: Size = USUAL_SIZE) -> Replay:
+def replay_of_moves(moves: Sequence[int], size: str | tuple[int, int] = USUAL_SIZE) -> Replay:
     """Make a replay of a game of which only the moves are known.
 
     Raises:
         ValueError: a move is illegal.
     """
-    outcome = Board.from_moves(moves, size).outcome()
+    board = Board.from_moves(moves, size)
+    outcome = board.outcome()
     return Replay(
         title="A game",
-        size=size,
+        size=Size(board.height, board.width),
         moves=tuple(moves),
         winner=outcome.winner if outcome else None,
         reason=outcome.reason if outcome else "",
@@ -239,7 +240,7 @@ def find_replay(source: Any, game_id: int | None, size: str, moves: str) -> Repl
     if isinstance(source, GameRecord):
         return replay_of_record("A game", source)
     if isinstance(source, Sequence) and not isinstance(source, str):
-        return replay_of_moves(source, parse_size(size))
+        return replay_of_moves(source, size)
     number = source.replace(",", "") if isinstance(source, str) and game_id is None else ""
     if number.isdecimal() and not Path(source).exists():
         source, game_id = None, int(number)
@@ -253,7 +254,7 @@ def find_replay(source: Any, game_id: int | None, size: str, moves: str) -> Repl
         raise ValueError(f"no game of {path} named: list them with {listing}")
     if not moves:
         raise ValueError("no game named: use isolation replay RUN GAME_ID, isolation replay FILE, or --moves d3,a2")
-    return replay_of_moves(position_of(size, moves).history, parse_size(size))
+    return replay_of_moves(position_of(size, moves).history, size)
 
 
 KEYS = "→ or Enter next, ← back, Home or f first, End or l last, q quit"

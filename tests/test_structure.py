@@ -77,6 +77,48 @@ def test_a_process_for_a_player_starts_without_numpy_and_the_compiler():
     assert done.stdout == "set()\n"
 
 
+SIZES_COME_IN_AS_TEXT = {
+    "isolation/boards/board.py",
+    "isolation/engines/engine_server.py",
+    "isolation/engines/protocol.py",
+    "isolation/exact/solved_tables.py",
+    "isolation/games/batch_moves.py",
+    "isolation/games/match.py",
+    "isolation/games/transcript.py",
+    "isolation/games/vector_games.py",
+    "isolation/rules/geometry.py",
+    "experiments/evaluation/evaluation.py",
+    "experiments/exchange/game_files.py",
+    "experiments/league/league_run.py",
+    "experiments/plan/config.py",
+    "experiments/record/run_directory.py",
+    "experiments/record/schema.py",
+    "experiments/suite/suite_file.py",
+    "reports/board/game_exchange.py",
+    "reports/board/request_models.py",
+    "reports/lab/server.py",
+    "reports/league/league_pages.py",
+    "reports/replay.py",
+    "reports/studies/research.py",
+    "knights_isolation/commands/perfect_play.py",
+    "knights_isolation/commands/studies.py",
+    "knights_isolation/commands/system.py",
+    "knights_isolation/environments/single_agent.py",
+}
+"""What people and programs call, and what reads files: all else has sizes as rows and columns."""
+
+
+def test_sizes_are_parsed_at_the_edge_alone():
+    parsing = {
+        str(path.relative_to(ROOT))
+        for room in ROOMS
+        for path in (ROOT / room).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name) and node.id in ("parse_size", "size_of")
+    }
+    assert parsing == SIZES_COME_IN_AS_TEXT
+
+
 def test_functions_are_short():
     functions = [
         (module.name, function, lines)

@@ -14,8 +14,8 @@ from joblib import cpu_count
 from knights_isolation.isolation.checks.agent_checks import check_player
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.loading.load_user_code import load_player
-from knights_isolation.isolation.rules.geometry import Size, parse_size
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.geometry import Size
+from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 
 from ..plan.config import load_config, playable_size
@@ -74,12 +74,17 @@ class TrialConditions:
     @property
     def board(self) -> Size:
         """Return the size of the board."""
-        return parse_size(self.size)
+        return playable_size(self.size)
+
+    @property
+    def bound(self) -> Limit:
+        """Return the limit per move."""
+        return parse_limit(self.limit)
 
     @property
     def is_of_nodes(self) -> bool:
         """Return whether the limit counts nodes, so that searches can also be compared at equal cost."""
-        return parse_limit(self.limit).unit == "nodes"
+        return self.bound.unit == "nodes"
 
 
 def play_gauntlet(
@@ -268,8 +273,9 @@ def try_functions(
     contents: FileContents, baseline: str | None, limit: str, *, in_python: bool, show: Show = lambda what: None
 ) -> dict[str, Trial]:
     """Check and compile each function of a file, and try it in a quick match and in solved positions."""
-    opponent = parse_agent(baseline, parse_limit(limit)) if baseline else None
-    settings = TrialSettings(opponent, parse_limit(limit), contents.size, in_python)
+    bound = parse_limit(limit)
+    opponent = parse_agent(baseline, bound) if baseline else None
+    settings = TrialSettings(opponent, bound, contents.size, in_python)
     trials = {}
     for name, function in contents.functions.items():
         show(f"checking {name}")
@@ -326,7 +332,7 @@ def _warning(name: str, trial: Trial, question: TrialConditions, functions: int,
         return f"{name} is slow and plays last"
     pairs = question.pairs or size_of_run(functions, "nodes", question)[0]
     games = 2 * pairs * (len(question.opponents) or CLASSIC_OPPONENTS)
-    nodes = games * question.board.cells * OWN_PLIES * int(parse_limit(question.limit).value)
+    nodes = games * question.board.cells * OWN_PLIES * int(question.bound.value)
     minutes = nodes * trial.cost.nanoseconds / 60e9 / (jobs or cpu_count())
     took = f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.0f} h"
     return (

@@ -24,7 +24,7 @@ from ..evaluation.cascade import check_question
 from ..evaluation.evaluation import EvaluationTask
 from ..learn.tuning_games import playing, pool_of, prepare
 from ..play.equal_cost import scaled_nodes, specs_at_equal_cost
-from ..roster import parse_limit, parse_spec
+from ..roster import parse_spec
 from ..roster.spec_parser import complete, named
 from ..suite.suite_file import shipped_suites
 from .campaign import Archive, Campaign
@@ -151,7 +151,7 @@ def play_at_equal_cost(
     Raises:
         ValueError: a cost cannot be measured.
     """
-    limit = parse_limit(f"nodes={NODES[-1]}")
+    limit = Limit(nodes=NODES[-1])
     specs = [complete(named(parse_spec(text)), limit) for text in (opponent, *agents)]
     _, (_, *costs) = specs_at_equal_cost(specs, size)
     prepare([str(spec) for spec in specs], size)
@@ -167,7 +167,7 @@ def play_at_equal_cost(
 def measure_headroom(opponent: str, size: Size, seed: int, jobs: int) -> Headroom:
     """Let a near-perfect player, and the opponent with twice the nodes, play against the opponent."""
     nodes = NODES[-1]
-    once, twice = (str(complete(named(parse_spec(opponent)), parse_limit(f"nodes={n}"))) for n in (nodes, 2 * nodes))
+    once, twice = (str(complete(named(parse_spec(opponent)), Limit(nodes=n))) for n in (nodes, 2 * nodes))
     strong = [str(complete(named(parse_spec(f"ceiling={CEILING}")))), f"twice={twice.partition('=')[2]}"]
     prepare([once, *strong], size)
     (ceiling,) = _shares_won(strong[:1], once, size, seed, jobs, CEILING_PAIRS)

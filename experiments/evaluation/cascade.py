@@ -42,7 +42,7 @@ from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, 
 from ..learn.tuning_games import play_pairs, pool_of
 from ..play.equal_cost import scaled_nodes
 from ..record.checked_lines import DamagedFileError, read_json, write_json
-from ..roster import make_agent, named, parse_limit, parse_spec
+from ..roster import make_agent, named, parse_spec
 from ..roster.spec_parser import complete
 from ..statistics.argument_checks import Ints
 from ..statistics.proportions import Interval, count_pairs, mean_parts, pair_interval, score_from_elo
@@ -137,7 +137,7 @@ def check_question(question: EvaluationTask) -> SearchAgent:
     Raises:
         ValueError: it is no compiled search by a heuristic, or the board is none.
     """
-    agent = make_agent(complete(named(parse_spec(question.baseline)), parse_limit(f"nodes={NODES[-1]}")))
+    agent = make_agent(complete(named(parse_spec(question.baseline)), Limit(nodes=NODES[-1])))
     if not isinstance(agent, SearchAgent) or agent.heuristic is None or agent.compiled(question.board) is None:
         raise ValueError(
             f"the baseline must be a search by a heuristic, as in ID:learned, compiled for {question.size}; "

@@ -24,9 +24,10 @@ from knights_isolation.isolation.games.batch_moves import States, choose_moves, 
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.geometry import Size, full_mask, knight_masks
+from knights_isolation.isolation.rules.limits import Limit
 
 from ..plan.openings import placement_openings
-from ..roster import make_agents, parse_agent, parse_limit
+from ..roster import make_agents, parse_agent
 
 MOST_POSITIONS = 300_000
 """Number of the agent's positions in an opening after which it is left undecided."""
@@ -87,7 +88,7 @@ def refute(
     agents: Sequence[str],
     opponent: str,
     sizes: Sequence[Size],
-    limits: Sequence[str],
+    limits: Sequence[Limit],
     count: int | None,
     seed: int,
     jobs: int,
@@ -107,7 +108,7 @@ def refute(
         ValueError: an agent leaves something to chance, or a board is too large.
     """
     results = []
-    for size, limit in product(sizes, map(parse_limit, limits)):
+    for size, limit in product(sizes, limits):
         other = parse_agent(opponent, limit)
         for spec, agent in (each for text in agents for each in make_agents(text, limit)[0]):
             with counting() as show, ThreadPoolExecutor(jobs or os.cpu_count() or 1) as threads:

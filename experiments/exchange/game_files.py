@@ -388,7 +388,7 @@ def play_in_terminal(
     agent, strongest, seed = parse_agent(opponent), parse_agent("ID:territory@nodes=200000"), random.getrandbits(63)
     begun = load_game(saved) if saved else None
     seat = Seat(agent, strongest, 1 if side == "first" else 2, input, print, save_game, ascii_only, seed)
-    played = play_human(seat, parse_size(begun.size if begun else size), begun.moves if begun else ())
+    played = play_human(seat, begun.size if begun else size, begun.moves if begun else ())
     if not (played and run):
         return ""
     game_id = append_game(run, played, (None, agent) if side == "first" else (agent, None), seed)

@@ -103,12 +103,12 @@ LARGEST_DIFFERENCE = 1_000
 """Largest difference, in Elo or percentage points, that a sequential test accepts."""
 
 
-def playable_size(board: str) -> str:
-    """Return a board size, written as usual; raise ValueError if it is none, or too large for runs."""
+def playable_size(board: str) -> Size:
+    """Return a board size; raise ValueError if it is none, or too large for runs."""
     size = parse_size(board)
     if size.cells > MOST_COMPILED_CELLS:  # interpreted searches would play for ever
         raise ValueError(f"too large: runs are played on boards of up to {MOST_COMPILED_CELLS} cells")
-    return str(size)
+    return size
 
 
 def parse_openings(text: str) -> OpeningSpec:
@@ -201,7 +201,7 @@ class Config(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    board: Annotated[str, AfterValidator(playable_size)] = "7x7"
+    board: Annotated[str, AfterValidator(lambda text: str(playable_size(text)))] = "7x7"
     format: Format = "gauntlet"
     contenders: Annotated[tuple[str, ...], AfterValidator(_check_contenders)] = ("ID:*",)
     baseline: str | None = None
@@ -266,7 +266,7 @@ class Config(BaseModel):
     @property
     def size(self) -> Size:
         """The size of the board."""
-        return parse_size(self.board)
+        return playable_size(self.board)
 
     @property
     def programs(self) -> dict[str, Program]:

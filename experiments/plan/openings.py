@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.games.pgn import read_pgn
-from knights_isolation.isolation.rules.geometry import Size, cells_of, knight_masks, symmetries
+from knights_isolation.isolation.rules.geometry import Size, cells_of, full_mask, knight_masks, symmetries
 from knights_isolation.isolation.rules.seeds import mixed
 
 Cells = NDArray[np.int16]
@@ -156,20 +156,20 @@ def check_opening(cells: Sequence[int], size: Size) -> tuple[int, ...]:
     Raises:
         ValueError: it is not a sequence of legal plies on this board, or it ends the game; the message names the ply.
     """
-    rows, columns = size
+    near = knight_masks(*size)
     visited, locations = 0, [_NOWHERE, _NOWHERE]
     for ply, cell in enumerate(cells):
-        if not 0 <= cell < rows * columns:
-            raise ValueError(f"ply {ply + 1}: a {size} board has no cell {cell}, only 0 to {rows * columns - 1}")
+        if not 0 <= cell < size.cells:
+            raise ValueError(f"ply {ply + 1}: a {size} board has no cell {cell}, only 0 to {size.cells - 1}")
         if visited >> cell & 1:
             raise ValueError(f"ply {ply + 1}: cell {cell} is already visited")
-        if ply > 1 and not knight_masks(rows, columns)[locations[ply % 2]] >> cell & 1:
+        if ply > 1 and not near[locations[ply % 2]] >> cell & 1:
             raise ValueError(f"ply {ply + 1}: cell {cell} is not a knight's move from cell {locations[ply % 2]}")
         locations[ply % 2] = cell
         visited |= 1 << cell
     to_move = locations[len(cells) % 2]
-    blank = ~visited & (1 << rows * columns) - 1
-    if not blank & (knight_masks(rows, columns)[to_move] if to_move != _NOWHERE else blank):
+    blank = ~visited & full_mask(*size)
+    if not blank & (near[to_move] if to_move != _NOWHERE else blank):
         raise ValueError(f"the opening ends the game: player {len(cells) % 2 + 1} has no move after it")
     return tuple(int(cell) for cell in cells)
 

@@ -124,7 +124,7 @@ def visits(findings: RunResults) -> npt.NDArray[np.float64] | None:
     size = commonest_size(findings)
     if size is None:
         return None
-    cells = size[0] * size[1]
+    cells = size.cells
 
     def counted(games: Iterable[Table]) -> Ints:
         tables = [_of_size(table, size) for table in games]

@@ -28,11 +28,11 @@ from pydantic import TypeAdapter
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.received import read_shipped
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 
 from ..play.equal_cost import specs_at_equal_cost
-from ..roster import parse_limit, parse_spec
+from ..roster import parse_spec
 from ..statistics.proportions import ErrorContributions, Interval, mean_parts, rate_interval
 from ..statistics.step_down import flip, step_down
 from .agent_answers import AgentAnswers, agents_of, collect_answers, costs_over_first, failing_positions
@@ -167,7 +167,7 @@ class Screened:
 def screen_agents(
     specs: Sequence[str],
     suite: str | Path,
-    limit: str,
+    limit: Limit,
     *,
     split: Literal["screen", "fit", "all"] = "screen",
     sample: int | None = None,
@@ -182,11 +182,10 @@ def screen_agents(
     """
     positions = read_suite(suite, None if split == "all" else split)
     positions = positions if sample is None else positions.sample(sample, seed)
-    most = parse_limit(limit)
     if equal_cost:
-        completed = [parse_spec(spec) for spec in agents_of(specs, most)]
+        completed = [parse_spec(spec) for spec in agents_of(specs, limit)]
         specs = [str(spec) for spec in specs_at_equal_cost(completed, positions.size)[0]]
-    own, *others = collect_answers(specs, positions.positions, limit=most, seed=seed, **settings)
+    own, *others = collect_answers(specs, positions.positions, limit=limit, seed=seed, **settings)
     if not others:
         raise ValueError(f"{own.name} is the baseline itself: name another contender or another --baseline")
     costs = costs_over_first([own.spec, *(other.spec for other in others)], positions.size)

@@ -25,6 +25,7 @@ from ..editions.edition import THIRD, Edition, names_no_move, read_move
 from ..editions.third.sample_players import minimax_value
 from ..editions.third.state import Action, Isolation, required_parameters, state_of
 from ..players.agents import is_lost
+from ..rules.geometry import cell_of, move_of
 from ..rules.limits import Limit
 from ..search import search
 from ..search.interpreted import value_of_move
@@ -118,11 +119,11 @@ class MoveSearch:
                 return ""
             if illegal or move is None:
                 return f"{illegal} {where}, where {board.get_legal_moves()} are legal"
-            cell = move[0] * board.width + move[1]
+            cell = cell_of(move, board.width)
             worth = value_of_move(board, player.score, cell, depth)
         if worth == best.score:
             return ""
-        better = divmod(best.move, board.width)
+        better = move_of(best.move, board.width)
         seen = f"plays {move}, worth {worth:g}, {where}; {better} is worth {best.score:g}"
         with suppress(Exception), cpu_timeout(LONGEST_MOVE), prevent_exit():
             seen += why_worse(player.score, board, depth, cell, best.move)
@@ -203,7 +204,7 @@ def _misjudged_end(score: Score, board: Board, depth: int, cells: tuple[int, ...
         for line, end in sorted(_ends(board.successor(cell), depth - 1, (cell,)), key=lambda found: len(found[0])):
             is_won, value = end.active_player is not me, score(end, me)
             if value != (math.inf if is_won else -math.inf):
-                moves = ", ".join(str(divmod(each, board.width)) for each in line)
+                moves = ", ".join(str(move_of(each, board.width)) for each in line)
                 what = f"{moves} {'wins' if is_won else 'loses'}{' at once' if len(line) == 1 else ''}"
                 test = "is_winner" if is_won else "is_loser"
                 return f": {what}; your score gives a finished game {value:g}: test `{test}`"

@@ -19,6 +19,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..editions.classic_board import Board
+from ..rules.geometry import move_of
 from ..rules.parameters import Parameter, base_function, bind_parameters
 from ..usercode.timeouts import UserCodeTimeout, cpu_timeout
 from ..usercode.user_exceptions import detect_ctrl_c, name_of, to_one_line
@@ -198,7 +199,7 @@ def _chosen(size: tuple[int, int], count: int, seed: int) -> tuple[Board, ...]:
 def _features(board: Board) -> set[Hashable]:
     moves = tuple(board.moves_mask(index).bit_count() for index in (0, 1))
     cells = ((index, board.locations[index], moves[index] == 8) for index in (0, 1))
-    (row, column), (other_row, other_column) = (divmod(cell or 0, board.width) for cell in board.locations)
+    (row, column), (other_row, other_column) = (move_of(cell or 0, board.width) for cell in board.locations)
     return {board.move_count, moves, *cells, ("apart", abs(row - other_row), abs(column - other_column))}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ..editions.classic_board import Board
 from ..editions.edition import THIRD, TOO_LATE, describe_answer, edition_of, make_player, names_no_move, read_move, seat
 from ..editions.third.state import unsupported_size_reason
+from ..rules.geometry import cell_of
 from ..rules.limits import Limit
 from ..rules.outcome import Reason
 from ..search import SearchResult
@@ -138,7 +139,7 @@ class ClassicPlayer:
         if cell is None or cell not in legal_moves:
             what = describe_answer(getattr(self.player, "get_move", None), move)
             return Given(None, what, seconds, computed, move is TOO_LATE, names_no_move(move))
-        return Given(cell[0] * board.width + cell[1], "", seconds, computed)
+        return Given(cell_of(cell, board.width), "", seconds, computed)
 
 
 def _lateness(given: Given, limit: Limit) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from knights_isolation.experiments.roster import spec_of
+from knights_isolation.experiments.roster import parse_limit, spec_of
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.reports.answers import Result, run_path
 
@@ -50,10 +50,11 @@ def solve(
     """
     from knights_isolation.reports.studies import perfect_play as answers
 
+    bound = parse_limit(limit) if limit else None
     if all:
-        return answers.board_answer(board, length, limit, jobs, cluster, out)
+        return answers.board_answer(board, length, bound, jobs, cluster, out)
     answers.refuse_without("--all", jobs=jobs or None, cluster=cluster, out=out)
-    return answers.position_answer(board, length, limit)
+    return answers.position_answer(board, length, bound)
 
 
 @command()
@@ -81,7 +82,7 @@ def label(
     """
     from knights_isolation.reports.studies.perfect_play import label_answer
 
-    return label_answer(run_path(run), sample, first_ply, limit, jobs, cluster)
+    return label_answer(run_path(run), sample, first_ply, parse_limit(limit) if limit else None, jobs, cluster)
 
 
 @command("tables", "plot")
@@ -119,7 +120,8 @@ def accuracy(
     """
     from knights_isolation.reports.studies.perfect_play import accuracy_answer
 
-    options = {"depths": depths, "positions": positions, "board": board, "jobs": jobs, "cluster": cluster}
+    size = parse_size(board) if board else None
+    options = {"depths": depths, "positions": positions, "board": size, "jobs": jobs, "cluster": cluster}
     return accuracy_answer(run, heuristics, options, by_ply, plot_by_ply, plot_by_depth)
 
 
@@ -149,7 +151,7 @@ def refute(
     from knights_isolation.reports.studies.perfect_play import refutations_answer
 
     sizes, specs = list(map(parse_size, [board] if isinstance(board, str) else board)), list(map(spec_of, agents))
-    return refutations_answer(specs, spec_of(opponent), sizes, limits, openings, seed, jobs)
+    return refutations_answer(specs, spec_of(opponent), sizes, list(map(parse_limit, limits)), openings, seed, jobs)
 
 
 @command()

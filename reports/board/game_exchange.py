@@ -162,8 +162,8 @@ def _position_from_json(value: dict[str, Any]) -> dict[str, Any]:
 def _from_row(row: dict[str, Any]) -> Replay:
     game = parse(WrittenGame, row)
     columns = game.model_dump()
-    if size := columns.pop("size"):
-        columns["rows"], columns["columns"] = parse_size(size)
+    if not game.size:
+        del columns["size"]
     for name in ("score", "depth", "nodes", "time_us"):
         if len(columns[name]) not in (0, len(game.moves)):
             raise ValueError(f"{name}: {len(columns[name])} values for {len(game.moves)} moves")

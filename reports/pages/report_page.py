@@ -374,7 +374,7 @@ def _plain(value: Any) -> str:
 
 
 def _placement_section(placements: Sequence[Placement], size: Size | None) -> Section:
-    width = size[1] if size else 1
+    width = size.columns if size else 1
     rows = tuple(
         {
             "cell": cell_name(placement.cell, width),

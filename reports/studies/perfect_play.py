@@ -19,11 +19,12 @@ from knights_isolation.experiments.exact.labels import FILE
 from knights_isolation.experiments.exact.refutation import OpeningAnswer, Refuted, refute
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.log import count_games
-from knights_isolation.experiments.roster import AgentLike, parse_limit
+from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import Solution, solve, solve_length
-from knights_isolation.isolation.rules.geometry import Size, cell_name, column_name, format_moves, parse_size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size, cell_name, cell_of, column_name, format_moves
+from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.suggestions import advice, command
 from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
 
@@ -43,7 +44,7 @@ def refutations_answer(
     agents: Sequence[str],
     opponent: str,
     sizes: Sequence[Size],
-    limits: Sequence[str],
+    limits: Sequence[Limit],
     count: int | None,
     seed: int,
     jobs: int,
@@ -145,10 +146,9 @@ def refuse_without(needed: str, **options: object) -> None:
         raise ValueError(f"{unfit}: requires {needed}")
 
 
-def position_answer(board: Board, with_length: bool, limit: str | None) -> Result[Solution]:
+def position_answer(board: Board, with_length: bool, limit: Limit | None) -> Result[Solution]:
     """Solve a position: the winner, the winning moves, a line of play, and how long the game is if asked for."""
-    bound = parse_limit(limit) if limit else None
-    solution = solve(board, bound)
+    solution = solve(board, limit)
     facts: dict[str, Any] = {
         "winner": f"player {solution.winner}" if solution.winner else "unknown within the limit",
         "winning moves": format_moves(solution.moves, board.width) or ("none known" if solution.undecided else "none"),
@@ -158,7 +158,7 @@ def position_answer(board: Board, with_length: bool, limit: str | None) -> Resul
     if solution.undecided:
         facts["undecided moves"] = format_moves(solution.undecided, board.width)
     if with_length:
-        length = solve_length(board, bound)
+        length = solve_length(board, limit)
         facts["plies with best play"] = f"at least {length.at_least}" if length.plies is None else length.plies
         facts["the shortest line"] = format_moves(length.line, board.width) or "none"
     section = Section("solution", "Solution", _fact_rows(facts))
@@ -170,16 +170,15 @@ def _fact_rows(facts: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
 
 
 def board_answer(
-    board: Board, with_length: bool, limit: str | None, jobs: int, cluster: str | None, out: str | Path | None
+    board: Board, with_length: bool, limit: Limit | None, jobs: int, cluster: str | None, out: str | Path | None
 ) -> Result[BoardSummary]:
     """Solve all placement pairs of an empty board into a file, and summarise the results."""
-    bound = parse_limit(limit) if limit else None
     if board.history or with_length:
         raise ValueError(f"{'length' if with_length else '--moves'}: requires a position instead of --all")
     path = Path(out or f"solved_{board.size}.parquet")
     size = Size(board.height, board.width)
     with keeping("what was solved", path), counting("placement pairs") as show:
-        winners = solve_all(size, path, jobs=jobs, cluster=cluster, limit=bound, show=show)
+        winners = solve_all(size, path, jobs=jobs, cluster=cluster, limit=limit, show=show)
     summary = summarise(winners, size)
     return Result(summary, board_sections(summary, str(path)), partial(drawn, refutation_maps(summary)))
 
@@ -218,16 +217,16 @@ def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:
     rows, columns = summary.size
     counts = [len(cells) for cells in summary.refutations]
     return [
-        {"row": row, **{column_name(column): counts[row * columns + column] for column in range(columns)}}
+        {"row": row, **{column_name(column): counts[cell_of((row, column), columns)] for column in range(columns)}}
         for row in range(rows)
     ]
 
 
 def label_answer(
-    run: Path, sample: int | None, first_ply: int, limit: str | None, jobs: int, cluster: str | None
+    run: Path, sample: int | None, first_ply: int, limit: Limit | None, jobs: int, cluster: str | None
 ) -> int:
     """Label games of a run from a ply on, counted from 1, and return how many have labels; see `label_run`."""
-    bound, start = parse_limit(limit) if limit else DEFAULT_LIMIT, first_ply - 1
+    bound, start = limit or DEFAULT_LIMIT, first_ply - 1
     with keeping("what was labelled", run / FILE), counting("games") as show:
         games = label_run(run, sample=sample, first_ply=start, limit=bound, jobs=jobs, cluster=cluster, show=show)
     if COMMAND.get():
@@ -259,7 +258,7 @@ def accuracy_answer(
         decisions = run_decisions(path)
         notes = [f"{decisions['game_id'].nunique():,} of {count_games(path):,} games are labelled."]
     else:
-        positions, size, where = options["positions"] or 500, parse_size(options["board"] or "7x7"), options["cluster"]
+        positions, size, where = options["positions"] or 500, options["board"] or USUAL_SIZE, options["cluster"]
         with counting("players") as show:
             decisions, notes = fresh_decisions(
                 heuristics, depths, positions, size, jobs=options["jobs"] or 0, cluster=where, show=show

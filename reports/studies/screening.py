@@ -12,7 +12,7 @@ from typing import Any
 from knights_isolation.experiments.analysis.file_contents import agents_named
 from knights_isolation.experiments.noting.positions import note_screening
 from knights_isolation.experiments.play.pools.interrupts import keeping
-from knights_isolation.experiments.roster import AgentLike, parse_spec, spec_of
+from knights_isolation.experiments.roster import AgentLike, parse_limit, parse_spec, spec_of
 from knights_isolation.experiments.statistics.proportions import ALPHA
 from knights_isolation.experiments.suite import screening as suites
 from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
@@ -52,7 +52,7 @@ def screen_result(
     """
     specs = [spec_of(agent) for agent in (baseline, *chain.from_iterable(map(agents_named, agents)))]
     with counting("agents") as show:
-        found = suites.screen_agents(specs, suite, limit, show=show, **settings)
+        found = suites.screen_agents(specs, suite, parse_limit(limit), show=show, **settings)
     screening, size, (only, *others) = found.screening, found.screening.suite.size, found.others
     times = {name: cost.times for name, cost in found.costs.items()}
     note_screening("screen", [screening], [other.spec for other in found.others], found.part, times)
