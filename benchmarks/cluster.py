@@ -29,7 +29,7 @@ from knights_isolation.experiments.play.finished_games import GameEndings, LogPa
 from knights_isolation.experiments.play.pools.game_worker import GameWorker as Player
 from knights_isolation.experiments.play.pools.game_worker import task_of
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
-from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record import log, log_parts
 
 GAMES = {"format": "head-to-head", "contenders": ["AB:open@depth=3"], "baseline": "AB:improved@depth=3"}
 OPENINGS = "random:6"
@@ -45,7 +45,7 @@ def simulated(cores: int, game_us: float) -> None:
 
     @lru_cache(maxsize=64)
     def packed(hundreds: int) -> bytes:
-        return log.encode_part(table.take(np.arange(100 * hundreds) % len(table)))
+        return log_parts.encode_part(table.take(np.arange(100 * hundreds) % len(table)))
 
     def play(key: str, ids: Ids) -> remote_worker.Answer:
         began, size = time.monotonic(), len(ids)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.run_keeping import identity
-from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record import log, log_parts
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.seeds import game_seeds
 
@@ -77,7 +77,7 @@ class Invented:
         }
         (path / "run.json").write_text(json.dumps(facts))
         if self.rows:
-            log.append(
+            log_parts.append(
                 path / "games", pa.Table.from_pylist([self._row(i, row) for i, row in enumerate(self.rows)], log.SCHEMA)
             )
         return path

@@ -15,7 +15,7 @@ from knights_isolation.experiments.plan.schedule import pair_points
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.run_extension import extended_config
 from knights_isolation.experiments.play.runner import RunOutcome, play_tournament, stop_rule
-from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record import log, log_parts, run_directory
 from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.reports.pages.report_page import report_page
@@ -62,7 +62,7 @@ def test_the_log_is_the_same_whoever_plays_it_and_after_an_interruption(run: Pat
     run_keeping.create(tmp_path / "again", make_plan(config), config)
     (part,) = log.live_files(log.games_folder(run))
     some = log.read_part(part)
-    log.append(log.games_folder(tmp_path / "again"), some.take(np.arange(0, len(some), 3)))
+    log_parts.append(log.games_folder(tmp_path / "again"), some.take(np.arange(0, len(some), 3)))
     assert play_tournament(config.model_copy(update={"jobs": 2}), resume=True).finished
     pd.testing.assert_frame_equal(games(tmp_path / "again"), games(run), check_categorical=False)
 

@@ -229,7 +229,7 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
     def fail(table: object) -> bytes:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(remote_worker.log, "encode_part", fail)
+    monkeypatch.setattr(remote_worker.log_parts, "encode_part", fail)
     output: list[str] = []
     monkeypatch.setattr(remote_worker, "_say", output.append)
     assert remote_worker.play("task", ids) == remote_worker.MachineUnsuitable(

@@ -17,7 +17,7 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.play import runner
 from knights_isolation.experiments.play.run_extension import extended_config
 from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
-from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record import log, log_parts, run_directory
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.verification import verify
 
@@ -157,7 +157,7 @@ def change_games(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
     for row in rows:
         change(row)
     part.unlink()
-    log.append(log.games_folder(run), pa.Table.from_pylist(rows, log.SCHEMA))
+    log_parts.append(log.games_folder(run), pa.Table.from_pylist(rows, log.SCHEMA))
 
 
 def foreign_seed(row: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.finished_games import FinishedGames, forfeited_game, joined
 from knights_isolation.experiments.play.game_recorder import GameRecorder, UnwritableLogError
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
-from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record import log, log_parts
 from knights_isolation.isolation.rules.outcome import Reason
 
 
@@ -106,7 +106,7 @@ def with_copies(plan: Plan, run: Path, **changes: np.ndarray) -> list[Path]:
         copies = copies.set_column(
             log.SCHEMA.get_field_index(name), log.SCHEMA.field(name), [pa.array(values, log.SCHEMA.field(name).type)]
         )
-    log.append(log.games_folder(run), copies)
+    log_parts.append(log.games_folder(run), copies)
     return log.live_files(log.games_folder(run))
 
 
@@ -136,6 +136,6 @@ def test_only_what_goes_wrong_with_the_log_is_called_that(
 
     recorder = GameRecorder(run, plan)
     recorder.add(played(plan, 0))
-    monkeypatch.setattr(log, "append", full)
+    monkeypatch.setattr(log_parts, "append", full)
     with pytest.raises(UnwritableLogError, match="No space left"):
         recorder.write()

@@ -22,7 +22,7 @@ from knights_isolation.experiments.league.league_results import PlayerForfeits, 
 from knights_isolation.experiments.league.league_run import USUAL, league_config
 from knights_isolation.experiments.league.submissions import Submission, find_submissions
 from knights_isolation.experiments.plan import run_keeping
-from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record import log, log_parts
 from knights_isolation.experiments.roster import complete, parse_agent, parse_spec
 from knights_isolation.experiments.roster.default_names import player_in
 from knights_isolation.isolation.editions.classic_board import Board
@@ -540,7 +540,7 @@ def test_an_interrupted_league_is_played_to_its_end(home: Path) -> None:
     shutil.copytree(home / "run", run)
     run_keeping.reopen(run)
     (run / "league.json").unlink()
-    assert log.remove_games(log.games_folder(run), "ZeroDivisionError") > 4
+    assert log_parts.remove_games(log.games_folder(run), "ZeroDivisionError") > 4
     (run / "league" / "index.html").unlink()
     (home / "nobody" / "new").mkdir(parents=True)
     done = league(home / "nobody", "--resume", run, "--jobs", "1")

@@ -26,7 +26,8 @@ from knights_isolation.experiments.league.league_results import read_results
 from knights_isolation.experiments.league.league_run import choose_board, fit_for
 from knights_isolation.experiments.league.submissions import Submission
 from knights_isolation.experiments.plan.run_keeping import reopen
-from knights_isolation.experiments.record.log import games_folder, read_games, remove_games
+from knights_isolation.experiments.record.log import games_folder, read_games
+from knights_isolation.experiments.record.log_parts import remove_games
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.rules.geometry import Size

@@ -16,7 +16,7 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.run_keeping import locked
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.finished_games import FinishedGames, forfeited_game, games_table, joined
-from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record import log, log_parts
 from knights_isolation.experiments.record.checked_lines import DamagedFileError
 from knights_isolation.isolation.games.match import play_games
 
@@ -54,7 +54,7 @@ def run(tmp_path: Path) -> Path:
 def test_some_games_at_a_time_are_those_of_all_parts_in_their_order(plan: Plan, run: Path, monkeypatch) -> None:
     monkeypatch.setattr(log, "_BATCH", 2)
     for ids in ([3, 0, 5], [1, 2]):
-        log.append(log.games_folder(run), table_of(plan, ids))
+        log_parts.append(log.games_folder(run), table_of(plan, ids))
     columns = log.fold_batches(run, ["moves", "game_id"], list)
     assert [games.column_names for games in columns] == [["moves", "game_id"]] * 3
     assert [games["game_id"].to_pylist() for games in columns] == [[3, 0], [5], [1, 2]]
@@ -64,10 +64,10 @@ def test_some_games_at_a_time_are_those_of_all_parts_in_their_order(plan: Plan, 
 def test_games_that_are_merged_while_they_are_read_count_once(plan: Plan, run: Path) -> None:
     folder = log.games_folder(run)
     for ids in ([3, 0], [1, 2]):
-        log.append(folder, table_of(plan, ids))
+        log_parts.append(folder, table_of(plan, ids))
 
     def look(games: pa.Table) -> int:
-        log.merge(folder)
+        log_parts.merge(folder)
         return len(games)
 
     assert log.fold_batches(run, ["game_id"], lambda games: sum(map(look, games))) == 4
@@ -75,7 +75,7 @@ def test_games_that_are_merged_while_they_are_read_count_once(plan: Plan, run: P
 
 
 def test_a_damaged_part_that_is_read_by_some_games_at_a_time_is_named_with_a_way_out(plan: Plan, run: Path) -> None:
-    log.append(log.games_folder(run), table_of(plan, [0, 1]))
+    log_parts.append(log.games_folder(run), table_of(plan, [0, 1]))
     (part,) = log.live_files(log.games_folder(run))
     data = bytearray(part.read_bytes())
     data[len(data) // 3] ^= 1
@@ -85,7 +85,7 @@ def test_a_damaged_part_that_is_read_by_some_games_at_a_time_is_named_with_a_way
 
 
 def test_what_is_written_is_read_back(plan: Plan, run: Path) -> None:
-    log.append(log.games_folder(run), table_of(plan, [3, 0]))
+    log_parts.append(log.games_folder(run), table_of(plan, [3, 0]))
     frame = log.read_games(run)
     assert list(frame.columns) == log.SCHEMA.names
     game = frame.iloc[1]
@@ -103,7 +103,7 @@ def test_what_is_written_is_read_back(plan: Plan, run: Path) -> None:
 
 
 def test_columns_have_their_types(plan: Plan, run: Path) -> None:
-    log.append(log.games_folder(run), table_of(plan, [0, 1]))
+    log_parts.append(log.games_folder(run), table_of(plan, [0, 1]))
     types = log.read_games(run).dtypes.astype(str).to_dict()
     assert {name: types[name] for name in ("agent_1", "reason", "winner", "seed", "started_at")} == {
         "agent_1": "category",
@@ -116,7 +116,7 @@ def test_columns_have_their_types(plan: Plan, run: Path) -> None:
 
 def test_chosen_columns_come_in_the_order_of_the_ids_whatever_the_order_of_the_parts(plan: Plan, run: Path) -> None:
     for ids in ([8, 9], [0, 5], [2, 3]):
-        log.append(log.games_folder(run), table_of(plan, ids))
+        log_parts.append(log.games_folder(run), table_of(plan, ids))
     frame = log.read_games(run, ["winner", "game_id"])
     assert list(frame.columns) == ["winner", "game_id"]
     assert frame.game_id.tolist() == [0, 2, 3, 5, 8, 9]
@@ -124,13 +124,13 @@ def test_chosen_columns_come_in_the_order_of_the_ids_whatever_the_order_of_the_p
 
 
 def test_any_parquet_tool_reads_the_folder(plan: Plan, run: Path) -> None:
-    log.append(log.games_folder(run), table_of(plan, [0, 1]))
-    log.append(log.games_folder(run), table_of(plan, [2]))
+    log_parts.append(log.games_folder(run), table_of(plan, [0, 1]))
+    log_parts.append(log.games_folder(run), table_of(plan, [2]))
     assert sorted(pd.read_parquet(log.games_folder(run)).game_id) == [0, 1, 2]
 
 
 def test_versions_stand_in_the_files(plan: Plan, run: Path) -> None:
-    log.append(log.games_folder(run), table_of(plan, [0]))
+    log_parts.append(log.games_folder(run), table_of(plan, [0]))
     (path,) = log.games_folder(run).iterdir()
     versions = json.loads(pq.read_schema(path).metadata[b"isolation"])
     assert {"knights-isolation", "python", "numba", "numpy", "machine"} <= set(versions)
@@ -146,9 +146,9 @@ def test_an_empty_log_and_no_log(run: Path, tmp_path: Path) -> None:
 
 def test_merging_sorts_and_keeps_every_game(plan: Plan, run: Path) -> None:
     for ids in ([8, 9], [0, 5], [2, 3]):
-        log.append(log.games_folder(run), table_of(plan, ids))
+        log_parts.append(log.games_folder(run), table_of(plan, ids))
     before = log.read_games(run)
-    log.merge(log.games_folder(run))
+    log_parts.merge(log.games_folder(run))
     (path,) = log.games_folder(run).iterdir()
     assert pq.read_table(path)["game_id"].to_pylist() == [0, 2, 3, 5, 8, 9]
     pd.testing.assert_frame_equal(log.read_games(run), before)
@@ -157,21 +157,21 @@ def test_merging_sorts_and_keeps_every_game(plan: Plan, run: Path) -> None:
 def test_parts_go_on_after_a_merge(plan: Plan, run: Path) -> None:
     folder = log.games_folder(run)
     for ids in ([0, 1], [2]):
-        log.append(folder, table_of(plan, ids))
-    log.merge(folder)
-    log.append(folder, table_of(plan, [3]))
+        log_parts.append(folder, table_of(plan, ids))
+    log_parts.merge(folder)
+    log_parts.append(folder, table_of(plan, [3]))
     assert log.read_games(run).game_id.tolist() == [0, 1, 2, 3]
-    log.merge(folder)
+    log_parts.merge(folder)
     assert len(list(folder.iterdir())) == 1
 
 
 def test_large_parts_are_left_as_they_are(plan: Plan, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = log.games_folder(run)
-    monkeypatch.setattr(log, "SMALL_PART", 3)
-    monkeypatch.setattr(log, "LARGE_PART", 5)
+    monkeypatch.setattr(log_parts, "SMALL_PART", 3)
+    monkeypatch.setattr(log_parts, "LARGE_PART", 5)
     for ids in ([0], [1, 2], [3, 4], [5, 6], [7, 8, 9], [10], [11, 12, 13, 14], [15], [16]):
-        log.append(folder, table_of(plan, ids))
-    log.merge(folder)
+        log_parts.append(folder, table_of(plan, ids))
+    log_parts.merge(folder)
     spans = [path.stem for path in log.live_files(folder)]
     assert spans == [f"games-{a:06}-{b:06}" for a, b in ((1, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 9))]
     assert log.read_games(run).game_id.tolist() == list(range(17))
@@ -192,14 +192,14 @@ def _die_at(folder: str, step: int) -> None:
     os.fsync = dying(os.fsync)
     Path.replace = dying(Path.replace)  # type: ignore[method-assign]
     Path.unlink = dying(Path.unlink)  # type: ignore[method-assign]
-    log.merge(Path(folder))
+    log_parts.merge(Path(folder))
     os._exit(0)
 
 
 def test_a_merge_killed_at_any_step_loses_nothing(plan: Plan, run: Path) -> None:
     folder = log.games_folder(run)
     for ids in ([8, 9], [0, 5], [2, 3]):
-        log.append(folder, table_of(plan, ids))
+        log_parts.append(folder, table_of(plan, ids))
     expected = log.read_games(run)
     codes = []
     for step in itertools.count(1):
@@ -218,11 +218,11 @@ def test_a_merge_killed_at_any_step_loses_nothing(plan: Plan, run: Path) -> None
 def test_a_full_disk_leaves_no_trace_of_a_part(plan: Plan, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = log.games_folder(run)
     for ids in ([0], [2]):
-        log.append(folder, table_of(plan, ids))
+        log_parts.append(folder, table_of(plan, ids))
     names = sorted(path.name for path in folder.iterdir())
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", _no_space)
-        for write in (lambda: log.append(folder, table_of(plan, [1])), lambda: log.merge(folder)):
+        for write in (lambda: log_parts.append(folder, table_of(plan, [1])), lambda: log_parts.merge(folder)):
             with pytest.raises(OSError, match="No space left"):
                 write()
     assert sorted(path.name for path in folder.iterdir()) == names
@@ -235,10 +235,10 @@ def _no_space(descriptor: int) -> None:
 
 def test_a_part_is_not_seen_before_it_is_whole(plan: Plan, run: Path) -> None:
     folder = log.games_folder(run)
-    log.append(folder, table_of(plan, [0]))
+    log_parts.append(folder, table_of(plan, [0]))
     (folder / ".games-000002-000002.parquet").write_bytes(b"PAR1 half a part")
     assert log.read_games(run).game_id.tolist() == [0]
-    log.sweep(folder)
+    log_parts.sweep(folder)
     assert len(list(folder.iterdir())) == 1
 
 
@@ -252,6 +252,8 @@ def test_two_writers_are_kept_apart(run: Path) -> None:
 
 
 def test_a_game_that_could_not_be_played_is_lost_by_the_mover(plan: Plan, run: Path) -> None:
-    log.append(log.games_folder(run), games_table(plan.schedule, ["", ""], forfeited_game(plan.schedule, 5, 1, "why")))
+    log_parts.append(
+        log.games_folder(run), games_table(plan.schedule, ["", ""], forfeited_game(plan.schedule, 5, 1, "why"))
+    )
     game = log.read_games(run).iloc[0]
     assert (game.game_id, game.winner, game.reason, game.detail, game.plies) == (5, 2, "error", "why", 2)

@@ -20,7 +20,7 @@ from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.finished_games import check_scheduled
 from knights_isolation.experiments.play.game_recorder import GameRecorder
 from knights_isolation.experiments.play.runner import play_tournament
-from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record import log, log_parts, run_directory
 from knights_isolation.experiments.record.checked_lines import read_json
 from knights_isolation.experiments.statistics.run_results import load_findings
 
@@ -47,7 +47,7 @@ def begun(run: Path, games: slice = slice(0, 4), **keys: Any) -> Path:
     table = log.read_part(part).sort_by("game_id")
     part.unlink()
     (run / run_directory.END).unlink()
-    log.append(log.games_folder(run), table.take(pa.array(range(len(table))[games])))
+    log_parts.append(log.games_folder(run), table.take(pa.array(range(len(table))[games])))
     return run
 
 
@@ -67,7 +67,7 @@ def put(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
     rows = log.read_part(part).to_pylist()
     change(rows[1])
     part.unlink()
-    log.append(log.games_folder(run), pa.Table.from_pylist(rows, log.SCHEMA))
+    log_parts.append(log.games_folder(run), pa.Table.from_pylist(rows, log.SCHEMA))
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_a_run_with_duplicate_games_is_mended_by_the_command_that_the_message_na
     play_tournament(config(run), resume=True, pools=here)
     games = load_findings([run]).games
     part = log.read_part(log.live_files(log.games_folder(run))[0])
-    log.append(log.games_folder(run), part.slice(2, 3))
+    log_parts.append(log.games_folder(run), part.slice(2, 3))
     result = CliRunner().invoke(main, ["results", str(run)])
     assert result.exit_code == 2
     message, _, goes_on = result.output.partition("; to remove them: isolation ")

@@ -12,7 +12,7 @@ import pytest
 from invented_runs import gauntlet
 
 from knights_isolation.experiments.exact import board_solving, labelling, labels
-from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record import log, log_parts
 from knights_isolation.experiments.record.checked_parquet import (
     count_rows,
     read_batches,
@@ -117,7 +117,7 @@ def test_a_game_is_found_in_whichever_part_it_lies(tmp_path: Path) -> None:
     table = log.read_part(part)
     part.unlink()
     for piece in (table.slice(0, 5), table.slice(5)):
-        log.append(run / "games", piece)
+        log_parts.append(run / "games", piece)
     result = [log.find_row(run, game_id) for game_id in (3, 6)]
     assert [row["game_id"] for row in result if row] == [3, 6]
     assert log.find_row(run, 10**30) is log.find_row(run, -1) is None

@@ -26,7 +26,7 @@ from knights_isolation.experiments.plan.config import Config, load_config
 from knights_isolation.experiments.plan.run_keeping import locked
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, play_tournament
-from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record import log, log_parts, run_directory
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.sequential_tests import own_tests
@@ -132,7 +132,7 @@ def _forget(run: Path, keep: Callable[[np.ndarray], np.ndarray]) -> None:
     folder = log.games_folder(run)
     for path in [*folder.iterdir(), run / run_directory.END]:
         path.unlink()
-    log.append(folder, table.filter(keep(table["game_id"].to_numpy())))
+    log_parts.append(folder, table.filter(keep(table["game_id"].to_numpy())))
 
 
 @pytest.mark.parametrize(
@@ -249,9 +249,9 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
         appended.append(table.num_rows)
         real(folder, table)
 
-    real = log.append
+    real = log_parts.append
     with monkeypatch.context() as patch:
-        patch.setattr(log, "append", append)
+        patch.setattr(log_parts, "append", append)
         patch.setattr("knights_isolation.experiments.play.game_recorder._SHORTEST", 0.0)
         patch.setattr("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
         with pytest.raises(

@@ -13,7 +13,7 @@ from knights_isolation.experiments.plan import run_keeping
 from knights_isolation.experiments.plan.config import Config, load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.runner import play_tournament
-from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record import log, log_parts, run_directory
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.reports.tables.compare import compare_sections
@@ -80,7 +80,7 @@ def old_run(tmp_path: Path) -> Path:
     some = log.read_part(part).slice(0, 3)
     part.unlink()
     run_keeping.reopen(path)
-    log.append(log.games_folder(path), some)
+    log_parts.append(log.games_folder(path), some)
     return path
 
 

@@ -9,7 +9,7 @@ from invented_runs import gauntlet
 
 import knights_isolation as ki
 from knights_isolation.experiments import read_games
-from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record import log, log_parts
 
 pytest.importorskip("duckdb")
 
@@ -47,7 +47,7 @@ def test_merged_parts_beside_their_originals_are_counted_once(run: Path) -> None
     (part,) = log.live_files(log.games_folder(run))
     part.rename(part.with_name("games-000001-000002.parquet"))
     table = log.read_part(log.live_files(log.games_folder(run))[0])
-    log.append(log.games_folder(run), table, number=2)
+    log_parts.append(log.games_folder(run), table, number=2)
     assert len(list(log.games_folder(run).iterdir())) == 2
     assert ki.sql("SELECT count(*) AS games FROM games", run)["games"].tolist() == [before]
     assert ki.sql("SELECT count(*) AS games FROM games", ki.results(run))["games"].tolist() == [before]

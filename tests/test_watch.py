@@ -13,7 +13,7 @@ from cli import main
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.play.interim_results import live_standings
 from knights_isolation.experiments.play.runner import play_tournament
-from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record import log, log_parts
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab.run_pages import Pace, run_state
@@ -122,7 +122,7 @@ def test_a_page_is_told_at_once_and_again_when_the_log_has_grown(tmp_path):
         run.rows = whole
         other = run.write(tmp_path / "other")
         args = log.read_table(other, list(log.SCHEMA.names)).slice(12)
-        log.append(path / "games", args)
+        log_parts.append(path / "games", args)
         (path / "finished.json").write_text("{}")
         states = [following()]
         while states[-1]["state"] != "finished":

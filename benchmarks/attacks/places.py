@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import SMALL, command, digest, emptied, play_whole, started, wrong_after
 from knights_isolation.experiments.play.runner import RunProgress
-from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record import log, log_parts, run_directory
 
 Case = tuple[str, Callable[[], str]]
 NOBODY = 65534
@@ -82,7 +82,7 @@ def _part_of(undisturbed: Path, run: Path) -> None:
     table = log.read_table(run, log.SCHEMA.names)
     for path in log.games_folder(run).iterdir():
         path.unlink()
-    log.append(log.games_folder(run), table.slice(0, len(table) // 2))
+    log_parts.append(log.games_folder(run), table.slice(0, len(table) // 2))
 
 
 # Changes while a run is played

@@ -17,7 +17,7 @@ from benchmarks.attacks.tournaments import SMALL, command, digest, emptied, play
 from cli import main
 from knights_isolation.experiments.exact import board_solving, labelling, labels
 from knights_isolation.experiments.play.pools.recovery import KILLED
-from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record import log, log_parts, run_directory
 from knights_isolation.isolation.rules.geometry import parse_size
 
 RUN = "runs/one"
@@ -119,7 +119,7 @@ def _interrupted(undisturbed: Path, home: Path) -> None:
     (run / run_directory.END).unlink()
     table = _unmerged(run)
     for start in (0, 8, 24):
-        log.append(log.games_folder(run), table.slice(start, 8))
+        log_parts.append(log.games_folder(run), table.slice(start, 8))
 
 
 def _forfeited(undisturbed: Path, home: Path) -> None:
@@ -130,7 +130,7 @@ def _forfeited(undisturbed: Path, home: Path) -> None:
     details = pa.array([f"{KILLED} 3 times" if index % 5 == 2 else "" for index in range(len(table))])
     table = table.set_column(log.SCHEMA.get_field_index("detail"), "detail", details)
     for start in (0, 20):
-        log.append(log.games_folder(run), table.slice(start, 20 if start == 0 else None))
+        log_parts.append(log.games_folder(run), table.slice(start, 20 if start == 0 else None))
 
 
 def _unmerged(run: Path) -> pa.Table:

@@ -38,7 +38,7 @@ from ..plan.config import load_config
 from ..plan.openings import colour_roles, opening_ids, orbit_ids, padded
 from ..plan.schedule import Match, Schedule
 from ..play.finished_games import FinishedGames, games_table
-from ..record import log
+from ..record import log, log_parts
 from ..record.checked_lines import read_json, write_json
 from ..record.columns import Table, table_of_rows
 from ..record.log import COLOURS, PER_PLY, SCHEMA, games_folder
@@ -293,12 +293,12 @@ def _write(run: Path, schedule: Schedule, played: FinishedGames, notes: tuple[st
         is_census=False,
         notes=list(notes),
         fingerprint=schedule.fingerprint,
-        versions=log.versions(),
+        versions=log_parts.versions(),
         seeds_by=schedule.seeds_by,
     )
     with run_keeping.lock_directory(info.path):
         run_keeping.write_info(info)
-        log.append(games_folder(info.path), games_table(schedule, settings, played))
+        log_parts.append(games_folder(info.path), games_table(schedule, settings, played))
         run_keeping.finish(info.path, len(played.ids), 0, reproducible=False)
 
 
@@ -350,7 +350,7 @@ def append_game(run: str | Path, game: GameRecord, agents: tuple[Agent | None, A
         game_id = int(log.read_games(folder, ["game_id"])["game_id"].max()) + 1 if log.count_games(folder) else 0
         settings = [agent.settings() if agent else {"kind": HUMAN.lower()} for agent in agents]
         texts = [json.dumps(each, sort_keys=True) for each in settings]
-        log.append(games_folder(folder), row_of(game, game_id, texts, seed))
+        log_parts.append(games_folder(folder), row_of(game, game_id, texts, seed))
     return game_id
 
 

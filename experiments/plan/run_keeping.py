@@ -20,7 +20,7 @@ from knights_isolation.isolation.files.atomic_write import check_output, leftove
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.limits import Cost
 
-from ..record import log
+from ..record import log, log_parts
 from ..record.checked_lines import DamagedFileError, write_json, writing_to
 from ..record.run_directory import (
     CONFIG,
@@ -147,7 +147,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
         is_census=plan.is_census,
         notes=list(plan.notes),
         fingerprint=plan.schedule.fingerprint,
-        versions=log.versions(),
+        versions=log_parts.versions(),
         seeds_by=plan.schedule.seeds_by,
         pools_control=plan.pools_control,
         meets_baseline=plan.meets_baseline,

@@ -54,7 +54,7 @@ class LogPart:
     Attributes:
         ids: int64[n], ids in the schedule.
         games: how each of them ended, in this order.
-        data: the part, encoded by `log.encode_part`.
+        data: the part, encoded by `log_parts.encode_part`.
     """
 
     ids: Ids

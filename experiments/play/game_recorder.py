@@ -19,7 +19,7 @@ from knights_isolation.isolation.suggestions import advice, command
 from ..plan import run_keeping
 from ..plan.schedule import Ids, points_table, record_points
 from ..plan.tournament_plan import Plan
-from ..record import log
+from ..record import log, log_parts
 from ..record.run_directory import lock_file, resume_advice
 from .finished_games import FinishedGames, LogPart, check_scheduled, games_table, joined
 
@@ -60,7 +60,7 @@ class GameRecorder:
         self._number = 0  # of the next part, if known
         self._started = self._written = time.monotonic()
         with self._writing():
-            log.sweep(self._folder)
+            log_parts.sweep(self._folder)
         self._recover()
 
     def add(self, played: FinishedGames | LogPart) -> None:
@@ -102,7 +102,7 @@ class GameRecorder:
             played, self._waiting = joined(self._waiting), []
             settings = [entrant.settings for entrant in self.plan.entrants]
             with self._writing():
-                log.append(self._folder, games_table(self.plan.schedule, settings, played))
+                log_parts.append(self._folder, games_table(self.plan.schedule, settings, played))
             self._number = 0
             self._count_ends(played)
 
@@ -125,7 +125,7 @@ class GameRecorder:
         unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
         reproducible = not (self.ended_by_clock or unrepeatable)
         with self._writing():
-            log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._has_parts else None)
+            log_parts.merge(self._folder, log_parts.SMALL_PART_FROM_ELSEWHERE if self._has_parts else None)
             run_keeping.finish(self.path, self.logged, self.ended_by_clock, reproducible=reproducible)
 
     def _check_place(self) -> None:
@@ -155,8 +155,8 @@ class GameRecorder:
             self._has_parts = True
             part = self._parts.pop(0)
             with self._writing():
-                self._number = self._number or log.next_number(self._folder)
-                log.append(self._folder, part.data, self._number)
+                self._number = self._number or log_parts.next_number(self._folder)
+                log_parts.append(self._folder, part.data, self._number)
             self._number += 1
             self._count_ends(part)
 
@@ -183,7 +183,7 @@ class GameRecorder:
         if len(np.unique(table["game_id"].to_numpy())) < len(table):
             with self._writing():
                 run_keeping.reopen(self.path)
-                self.duplicates = log.remove_duplicates(self._folder)
+                self.duplicates = log_parts.remove_duplicates(self._folder)
             table = log.read_table(self.path, columns)
         ids = table["game_id"].to_numpy()
         winner, reasons = table["winner"].to_numpy(), np.array(table["reason"].to_pylist(), str)

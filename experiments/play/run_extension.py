@@ -21,7 +21,7 @@ from ..plan import run_keeping
 from ..plan.config import Config, load_config
 from ..plan.schedule import Ids
 from ..plan.tournament_plan import Plan, on_the_clock
-from ..record import log, run_directory
+from ..record import log, log_parts, run_directory
 from ..record.columns import Table, numbers, where, with_columns
 from ..record.log_validation import check_facts
 from ..record.schema import RunInfo
@@ -116,7 +116,7 @@ def extend(run: Path, config: Config) -> Extension:
     plan = run_keeping.planned_like(info, config)
     run_keeping.check_unchanged(info, plan)
     check_facts(info)
-    if info.versions.get(_VERSION) != log.versions()[_VERSION]:
+    if info.versions.get(_VERSION) != log_parts.versions()[_VERSION]:
         raise ValueError(
             f"{run} was played with engine version {info.versions.get(_VERSION)} and cannot be extended: play a new run"
         )
@@ -144,7 +144,7 @@ def carry_over(extension: Extension, path: Path) -> None:
         scheduled = scheduled_columns(schedule, settings, ids[ids >= 0])
         if len(scheduled):
             kept = with_columns(where(table, ids >= 0), {name: scheduled[name] for name in log.SCHEDULED})
-            log.append(log.games_folder(path), kept)
+            log_parts.append(log.games_folder(path), kept)
 
 
 def _ids_in(plan: Plan, games: Table) -> Ids:

@@ -24,7 +24,7 @@ from ..plan.config import Config
 from ..plan.run_keeping import locked
 from ..plan.schedule import points_table
 from ..plan.tournament_plan import Plan, having, make_plan, on_the_clock
-from ..record import log, run_directory
+from ..record import log, log_parts, run_directory
 from ..statistics.anytime import checkpoints
 from .cluster.cluster_access import chosen
 from .equal_cost import at_equal_cost, check_scalable, measured, to_measure
@@ -245,7 +245,7 @@ def _resume(config: Config, retry_forfeits: bool, conduct: _Conduct) -> RunOutco
         if retry_forfeits:
             try:  # remove the games that were lost because of a death, so that they are played again
                 run_keeping.reopen(info.path)
-                log.remove_games(log.games_folder(info.path), KILLED)
+                log_parts.remove_games(log.games_folder(info.path), KILLED)
             except OSError as error:
                 raise ValueError(f"{info.path}: cannot write the log: {error.strerror or error}") from error
         return _run(info.path, plan, conduct)

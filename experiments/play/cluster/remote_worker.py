@@ -32,7 +32,7 @@ from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
 from ...plan.schedule import Ids, record_points
-from ...record import log
+from ...record import log_parts
 from ..finished_games import FinishedGames, GameEndings, LogPart, games_table, joined
 from ..pools.batch_feed import BatchFeed
 from ..pools.game_worker import Task
@@ -140,7 +140,7 @@ def versions() -> dict[str, str]:
     """Return the versions that must be equal on all machines: relevant libraries, and a hash of the toolkit's files."""
     import distributed
 
-    packages = {name: version for name, version in log.versions().items() if name != "machine"}
+    packages = {name: version for name, version in log_parts.versions().items() if name != "machine"}
     digest = hashlib.sha256()
     root = Path(__file__).parents[3]
     for path in sorted(
@@ -335,7 +335,7 @@ def _play_batch(session: _Session, ids: Ids) -> Callable[[], PlayedPart] | Cance
 
 
 def _encoded(task: Task, played: FinishedGames, *facts: Any) -> PlayedPart:
-    games, data = played.games, log.encode_part(games_table(task.schedule, task.settings, played))
+    games, data = played.games, log_parts.encode_part(games_table(task.schedule, task.settings, played))
     return PlayedPart(LogPart(played.ids, GameEndings(games.winner, games.reason, games.detail), data), *facts)
 
 

@@ -1,0 +1,164 @@
+"""Write the log of a run: append parts, merge small ones, remove games.
+
+A part is written whole or not at all. Small parts are merged when a run ends; parts of another machine come encoded.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from .checked_parquet import count_rows, encode_checked, save_table
+from .columns import to_numpy
+from .log import SCHEMA, live_files, read_files, read_part, span_of
+
+SMALL_PART = 10_000
+"""Parts of fewer games are merged when a run ends."""
+LARGE_PART = 60_000
+"""Maximum number of games in a merged file."""
+SMALL_PART_FROM_ELSEWHERE = 1_000
+"""`SMALL_PART` for parts from other machines: these are many, and merging them must decode each game."""
+
+
+def append(folder: Path, part: pa.Table | bytes, number: int | None = None) -> None:
+    """Write a part atomically and durably: on return it is synced to the disk.
+
+    Args:
+        part: rows of the log, or the output of `encode_part`.
+        number: number of the part, if the caller knows it: in a folder of many parts it takes time to find.
+
+    Raises:
+        OSError: the disk is full, or the folder cannot be written; nothing of the part is left.
+    """
+    number = number or next_number(folder)
+    save_table(folder / _file_name(number, number), part if isinstance(part, bytes) else encode_part(part))
+
+
+def next_number(folder: Path) -> int:
+    """Return the number of the next part."""
+    return max((span_of(path)[1] for path in folder.glob("games-*.parquet")), default=0) + 1
+
+
+def encode_part(table: pa.Table) -> bytes:
+    """Encode rows of the log as a part that can be written, here or elsewhere."""
+    described = table.unify_dictionaries().replace_schema_metadata({"isolation": json.dumps(versions())})
+    return encode_checked(described, level=3)
+
+
+def merge(folder: Path, smallest: int | None = None) -> None:
+    """Merge neighbouring parts of fewer games than `SMALL_PART`, or than `smallest`, into larger files.
+
+    If it is killed at any moment, no game is lost.
+
+    Raises:
+        OSError: the disk is full; the remaining parts stay as they are.
+    """
+    sweep(folder)
+    for parts in _small_neighbours(live_files(folder), smallest or SMALL_PART):
+        target = folder / _file_name(span_of(parts[0])[0], span_of(parts[-1])[1])
+        save_table(target, encode_part(read_files(parts).sort_by("game_id")))
+        for part in parts:
+            part.unlink()
+
+
+def remove_games(folder: Path, detail: str) -> int:
+    """Remove the games whose detail starts with `detail`, so that they are played again; return their number.
+
+    If it is killed at any moment, some of them have been removed and no other game is lost.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    removed = 0
+    for path in live_files(folder):
+        table = read_files([path])
+        goes = np.array([str(text).startswith(detail) for text in table["detail"].to_pylist()], bool)
+        if goes.any():
+            save_table(path, encode_part(table.filter(pa.array(~goes))))
+            removed += int(goes.sum())
+    return removed
+
+
+def remove_duplicates(folder: Path) -> int:
+    """Keep each game once, as it was written first; return the number of duplicates removed.
+
+    If it is killed at any moment, some duplicates have been removed and no game is lost.
+
+    Raises:
+        ValueError: duplicates of a game differ in more than times; nothing was removed.
+        OSError: the folder cannot be written.
+    """
+    files = live_files(folder)
+    ids = [to_numpy(read_part(path, ["game_id"])["game_id"]) for path in files]
+    games, first, counts = np.unique(np.concatenate(ids), return_index=True, return_counts=True)
+    _check_copies(files, games[counts > 1])
+    is_first = np.zeros(sum(map(len, ids)), bool)
+    is_first[first] = True
+    for path, keeps in zip(files, np.split(is_first, np.cumsum([len(part) for part in ids])[:-1]), strict=True):
+        if not keeps.all():
+            save_table(path, encode_part(read_files([path]).filter(pa.array(keeps))))
+    return len(is_first) - len(games)
+
+
+def _check_copies(files: Sequence[Path], duplicates: NDArray[np.int64]) -> None:
+    """Raise an error if duplicates of one of these games differ in anything but the times of its moves."""
+    import pyarrow.compute as pc  # here, since its import takes a tenth of a second, and lists of runs need none
+
+    columns = [name for name in SCHEMA.names if name not in ("time_us", "started_at")]
+    known: dict[int, tuple[str, Path]] = {}
+    for path in files:
+        table = read_part(path, columns)
+        for row in table.filter(pc.is_in(table["game_id"], pa.array(duplicates))).to_pylist():
+            text, earlier = known.setdefault(row["game_id"], (repr(row), path))  # as text: NaN differs from itself
+            if text != repr(row):
+                raise ValueError(
+                    f"{path}: game {row['game_id']} differs from the same game in {earlier}; delete one of the two "
+                    f"files and replay the missing games with --resume"
+                )
+
+
+def sweep(folder: Path) -> None:
+    """Remove leftovers of a killed process: incomplete files, and parts that have been merged."""
+    live = live_files(folder)
+    for path in [*folder.glob("games-*.parquet"), *folder.glob(".games-*")]:
+        if path not in live:
+            path.unlink()
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the versions of this package, of Python and of the relevant libraries, and the machine."""
+    packages = ("knights-isolation", "numba", "llvmlite", "numpy", "pyarrow", "joblib")
+    package_versions = {package: version(package) for package in packages}
+    return {
+        **package_versions,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _small_neighbours(files: Sequence[Path], smallest: int) -> Iterator[list[Path]]:
+    """Yield groups of at least two neighbouring small files that together make a large one."""
+    group: list[Path] = []
+    total = 0
+    for path in [*files, None]:
+        rows = count_rows(path) if path else LARGE_PART
+        if rows >= smallest or total + rows > LARGE_PART:
+            if len(group) > 1:
+                yield group
+            group, total = [], 0
+        if path and rows < smallest:
+            group.append(path)
+            total += rows
+
+
+def _file_name(first: int, last: int) -> str:
+    return f"games-{first:06d}-{last:06d}.parquet"
