@@ -26,6 +26,9 @@ from knights_isolation.reports.watch.run_progress import what_is_kept
 SOURCE = """
 def score(game, player, *, reach=1.0):
     return reach * len(game.get_legal_moves(player))
+
+def interpreted(game, player):
+    return float(len(game.to_string()))
 """
 PLAYER = """
 class Mine:
@@ -80,7 +83,7 @@ def folder(tmp_path: Path) -> Path:
                 (signal.SIGINT, "sweep ID:mine.py:score --over option.reach=0,1 --jobs 2 --pairs 100000"),
                 (signal.SIGTERM, "fit mine.py:score"),
                 (signal.SIGTERM, "perfect accuracy --heuristics improved --depths 5 --jobs 2 --positions 20000"),
-                (signal.SIGTERM, "screen ID:center --jobs 2"),
+                (signal.SIGTERM, "screen ID:mine.py:interpreted --jobs 2"),
             )
         ),
         *(
