@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -131,13 +131,16 @@ class LokyPool(Pool):
         self._end_workers()
         self._folder.remove()
 
+    def _processes(self) -> list[int]:
+        return list((self._executor and self._executor._processes) or ())
+
     def _batches(self) -> list[_SentBatch]:
         return [sent for sent in self._out.values() if isinstance(sent, _SentBatch)]
 
     def _send(self, sent: _SentBatch | int, function: Callable[..., object], *arguments: object) -> None:
         future: Future[Any]
         try:
-            with _starting():
+            with nullcontext() if len(self._processes()) == self._jobs else _starting():
                 future = self._running().submit(_call, self._task_file, function, *arguments)
             future.add_done_callback(self._note_death)
         except BrokenProcessPool as death:
@@ -163,8 +166,7 @@ class LokyPool(Pool):
         """Kill workers that were stopped, for example by SIGSTOP: they count as dead."""
         # Not at the first look: after the whole run was stopped, as by Ctrl-Z, its processes continue one after
         # another.
-        workers = list((self._executor and self._executor._processes) or ())
-        self._stopped = {pid: self._stopped.get(pid, 0) + 1 for pid in workers if _is_stopped(pid)}
+        self._stopped = {pid: self._stopped.get(pid, 0) + 1 for pid in self._processes() if _is_stopped(pid)}
         for pid, looks in self._stopped.items():
             if looks > LOOKS_ALLOWED:
                 _kill(pid)
