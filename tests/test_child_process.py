@@ -2,17 +2,20 @@
 
 import json
 import re
+import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from board_server import request, serving
 
 import knights_isolation as ki
 from knights_isolation.experiments.league.entries import check_one
 from knights_isolation.experiments.league.submissions import Submission
+from knights_isolation.experiments.play.sandboxed_run import setup_of
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Limit, play
 from knights_isolation.isolation.players.agents import GreedyAgent
@@ -144,6 +147,44 @@ def test_forks_leave_nothing_behind_and_their_notes_outlive_them(tmp_path):
         assert (forked.said, forked.why) == ([f"begins to {question[0]}", *answer], why)
         assert forked.seconds < 3
     child.end()
+
+
+KEEPS = """
+import sys
+from knights_isolation.isolation.processes.child import Setup, recipe, to_bytes
+from knights_isolation.isolation.processes.child_process import Child
+
+def computing():
+    def compute(*question):
+        while True:
+            pass
+
+    return compute
+
+guard, folder = sys.argv[1:]
+child = Child(Setup(recipe(computing), guard, folder))
+child.start()
+print(flush=True)
+child.ask((Setup(to_bytes(()), "sandboxed", folder),) if guard == "forking" else (), 600)
+"""
+
+
+@pytest.mark.parametrize(("guard", "count"), [("none", 2), ("contained", 2), ("sandboxed", 2), ("forking", 3)])
+def test_a_child_in_an_endless_loop_ends_when_its_parent_is_killed(guard, count, tmp_path):
+    words = [sys.executable, "-c", KEEPS, guard, str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        processes = []
+        while len(processes) < count:  # a supervisor, the child, and its fork
+            assert parent.poll() is None
+            processes = psutil.Process(parent.pid).children(recursive=True)
+        parent.kill()
+    assert psutil.wait_procs(processes, 30)[1] == []
+
+
+def test_a_run_of_the_lab_may_compute_for_as_long_as_it_takes(tmp_path):
+    assert setup_of({}, tmp_path, tmp_path, ()).processor == 0
 
 
 HOSTILE = """
