@@ -1,10 +1,13 @@
-"""What messages suggest: corrections of mistyped names, and what to do next in a shell or in Python."""
+"""What commands say: corrections of mistyped names, what to do next, how far they are, and why they failed."""
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -45,3 +48,49 @@ def command(*words: object) -> str:
 def advice(command: str, call: str) -> str:
     """Return what a message names: the command if the command line is running, else the call, for Python users."""
     return command if COMMAND_LINE in sys.modules else call
+
+
+stderr_of_a_child: list[int] = []
+
+
+def write_real_stderr(line: str) -> bool:
+    """Write a line to stderr, bypassing captured output; returns whether this is such a child process."""
+    for descriptor in stderr_of_a_child:
+        with suppress(OSError):  # user code has closed it, or its reader has ended
+            os.write(descriptor, f"{line}\n".encode())
+    return bool(stderr_of_a_child)
+
+
+COMMAND: ContextVar[str] = ContextVar("command", default="")
+"""The command that runs on the command line; empty in Python."""
+
+
+TYPED: ContextVar[str] = ContextVar("typed", default="")
+"""The command line that runs, as it was typed; empty in Python."""
+
+
+def tell(line: str) -> None:
+    """Say how far a command is, on the command line's standard error; nothing in Python, and no empty line.
+
+    It is seen even while output of user code is captured.
+    """
+    if line and TYPED.get() and not write_real_stderr(line):
+        print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def called_as(name: str = "") -> Iterator[None]:
+    """Call functions of commands as the command `name` of the command line, or by default as in Python."""
+    token = COMMAND.set(name)
+    try:
+        yield
+    finally:
+        COMMAND.reset(token)
+
+
+class CompilerFault(RuntimeError):
+    """The compiler failed by a fault of the toolkit, for example with a new numba release; asks for a report."""
+
+
+class Failed(Exception):
+    """A command could not do what it should; the message is one line for people, and the exit code 1."""

@@ -17,8 +17,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from knights_isolation.isolation.files.atomic_write import check_output
-
 View = Literal["rows", "json", "tables", "full", "plot", "html"]
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -101,6 +99,8 @@ class About:
         elif self.choices:
             raise ValueError(f"{value!r} is not one of {', '.join(map(repr, self.choices))}")
         if self.suffixes or self.is_folder:
+            from knights_isolation.isolation.files.atomic_write import check_output
+
             check_output(Path(value), tuple(filter(None, self.suffixes)), makes_folders=self.is_folder)
         return value
 

@@ -25,8 +25,7 @@ from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.transcript import position_of
 from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size, cell_name, format_moves, parse_size
 from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.suggestions import advice, command
-from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
+from knights_isolation.isolation.suggestions import COMMAND, advice, command, tell
 
 from .answers import Result, RunLike, run_path
 from .pages.templates import page_with_script

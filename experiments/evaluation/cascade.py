@@ -34,10 +34,11 @@ from knights_isolation.isolation.loading.load_user_code import LoadError, load_h
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.geometry import Size, format_moves
 from knights_isolation.isolation.rules.limits import Cost, Limit
+from knights_isolation.isolation.suggestions import CompilerFault
 from knights_isolation.isolation.usercode.inputs import NO_FILE, Inputs, changed_input, digest_of_inputs, state_of
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
-from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, safe_repr
+from knights_isolation.isolation.usercode.user_exceptions import safe_repr
 
 from ..learn.tuning_games import play_pairs, pool_of
 from ..play.equal_cost import scaled_nodes

@@ -16,9 +16,7 @@ from knights_isolation.isolation.editions.edition import THIRD
 from knights_isolation.isolation.editions.third.state import unsupported_size_reason
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size, parse_size
-from knights_isolation.isolation.suggestions import advice, command
-from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
-from knights_isolation.isolation.usercode.user_exceptions import Failed
+from knights_isolation.isolation.suggestions import COMMAND, Failed, advice, command, tell
 
 from ..plan import run_keeping
 from ..plan.config import CLASSIC_OPPONENTS, Config, check_jobs, load_config

@@ -22,8 +22,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.suggestions import advice, command, did_you_mean
-from knights_isolation.isolation.usercode.output_capture import tell
+from knights_isolation.isolation.suggestions import advice, command, did_you_mean, tell
 
 from . import log
 from .checked_lines import read_json

@@ -16,7 +16,8 @@ from pathlib import Path
 from platform import python_version
 from typing import NoReturn
 
-from ..usercode.user_exceptions import LONGEST_LINE, CompilerFault, format_exception, to_one_line
+from ..suggestions import CompilerFault
+from ..usercode.user_exceptions import LONGEST_LINE, format_exception, to_one_line
 
 CHANCE_AND_TIME = dict.fromkeys(("random", "secrets", "uuid", "numpy.random"), "chance")
 CHANCE_AND_TIME |= dict.fromkeys(("time", "datetime", "timeit"), "the time")

@@ -22,7 +22,7 @@ from ..loading.integrity import ChangedError, unchanged
 from ..native import workspaces
 from ..native.layout import FAILED
 from ..rules.parameters import BoundHeuristic, parameter_values
-from ..usercode.user_exceptions import CompilerFault
+from ..suggestions import CompilerFault
 from . import FUNCTIONS_REMEMBERED, code_cache
 from .comparison import Problem, compare, sample_positions, samples_of
 from .compile_errors import refuses_heuristic

@@ -44,12 +44,11 @@ from ..editions.edition import (
     sample_players_for,
 )
 from ..editions.third.state import StateHeuristic, as_heuristic
-from ..suggestions import file_meant
+from ..suggestions import file_meant, write_real_stderr
 from ..usercode.imports import install
 from ..usercode.inputs import Inputs, changed_input, digest_of_inputs, recorded_inputs
 from ..usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 from ..usercode.parsing import SilentLoader, parse, syntax_warnings
-from ..usercode.process_lifetime import write_real_stderr
 from ..usercode.timeouts import wall_timeout
 from ..usercode.user_exceptions import detect_ctrl_c, format_exception, name_of, to_one_line
 from .integrity import ChangedError, unchanged

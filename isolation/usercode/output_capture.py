@@ -1,4 +1,4 @@
-"""What commands say while they work, and what user code prints: captured, and kept from ending the process."""
+"""What user code prints while a command calls it: captured; and the code is kept from ending the process."""
 
 from __future__ import annotations
 
@@ -12,40 +12,15 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from .process_lifetime import write_real_stderr
-from .user_exceptions import Failed, format_exception
-
-COMMAND: ContextVar[str] = ContextVar("command", default="")
-"""The command that runs on the command line; empty in Python."""
-TYPED: ContextVar[str] = ContextVar("typed", default="")
-"""The command line that runs, as it was typed; empty in Python."""
+from ..suggestions import COMMAND, Failed, tell
+from .user_exceptions import format_exception
 
 MOST_SHOWN = 80
 """Most characters shown of a printed line."""
 _CHUNK = 1 << 16
-
-
-def tell(line: str) -> None:
-    """Say how far a command is, on the command line's standard error; nothing in Python, and no empty line.
-
-    It is seen even while output of user code is captured.
-    """
-    if line and TYPED.get() and not write_real_stderr(line):
-        print(line, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def called_as(name: str = "") -> Iterator[None]:
-    """Call functions of commands as the command `name` of the command line, or by default as in Python."""
-    token = COMMAND.set(name)
-    try:
-        yield
-    finally:
-        COMMAND.reset(token)
 
 
 class WantsToEnd(Exception):

@@ -10,8 +10,9 @@ import sys
 import threading
 from contextlib import suppress
 
+from ..suggestions import stderr_of_a_child
+
 _PR_SET_PDEATHSIG = 1
-_stderr_of_a_child: list[int] = []
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 
 
@@ -37,7 +38,7 @@ def continue_in_child(code: str) -> None:
     child = os.fork()
     if child == 0:
         os.close(finished)
-        _stderr_of_a_child.append(os.dup(2))
+        stderr_of_a_child.append(os.dup(2))
         atexit.register(os.write, finishing, b".")
         die_with_parent()
         if os.getppid() != parent:
@@ -47,14 +48,6 @@ def continue_in_child(code: str) -> None:
     for name in _PASSED_ON:
         signal.signal(getattr(signal, name), lambda number, frame: os.kill(child, number))
     os._exit(_end_of(code, child, finished))
-
-
-def write_real_stderr(line: str) -> bool:
-    """Write a line to stderr, bypassing captured output; returns whether this is such a child process."""
-    for descriptor in _stderr_of_a_child:
-        with suppress(OSError):  # user code has closed it, or its reader has ended
-            os.write(descriptor, f"{line}\n".encode())
-    return bool(_stderr_of_a_child)
 
 
 def _end_of(code: str, child: int, finished: int) -> int:

@@ -28,14 +28,6 @@ IsCtrlC = Callable[[BaseException], bool]
 """Returns whether an exception is the user's Ctrl-C, rather than raised by the code itself."""
 
 
-class CompilerFault(RuntimeError):
-    """The compiler failed by a fault of the toolkit, for example with a new numba release; asks for a report."""
-
-
-class Failed(Exception):
-    """A command could not do what it should; the message is one line for people, and the exit code 1."""
-
-
 def format_exception(error: BaseException, longest: int = LONGEST) -> str:
     """Format an exception in one line, such as ``ValueError: no such cell``; only its name if it has no message."""
     name, text = name_of(error), to_one_line(error, longest)

@@ -9,16 +9,13 @@ from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from knights_isolation.experiments.play.pools.interrupts import Stopped
-from knights_isolation.isolation.files.atomic_write import write_text
-from knights_isolation.isolation.suggestions import did_you_mean
-from knights_isolation.isolation.usercode.output_capture import TYPED, called_as
-from knights_isolation.isolation.usercode.process_lifetime import continue_in_child
+from knights_isolation.isolation.suggestions import TYPED, called_as, did_you_mean
 from knights_isolation.reports.answers import Result
 from knights_isolation.reports.text.rendering import (
     FORMATS,
@@ -32,7 +29,9 @@ from knights_isolation.reports.text.rendering import (
 from ..inputs import MOVES, SIZE
 from ..parameters import About, Command, check, command_of
 from ..registry import function_of
-from .completion import complete
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _file = partial(About, metavar="FILE")
 _VIEWS = (
@@ -78,7 +77,7 @@ def _click_parameters(about: About) -> list[click.Parameter]:
     settings: dict[str, Any] = {
         "type": click.UNPROCESSED,
         "required": about.is_needed,
-        "shell_complete": lambda context, parameter, begun: complete(about, begun),
+        "shell_complete": lambda context, parameter, begun: _completed(about, begun),
     }
     if about.place == "argument":
         shown = f"{metavar}..." if about.is_many else metavar
@@ -97,6 +96,12 @@ def _click_parameters(about: About) -> list[click.Parameter]:
         settings |= {"envvar": about.variable, "show_envvar": True}
     former = [click.Option([flag, f"hidden_{about.name}"], is_flag=True, hidden=True) for flag in about.hidden]
     return [click.Option([*about.flags, about.name], **settings), *former]
+
+
+def _completed(about: About, begun: str) -> list[CompletionItem]:
+    from .completion import complete
+
+    return complete(about, begun)
 
 
 def _run(name: str, command: Command, taken: Sequence[About], given: dict[str, Any]) -> None:
@@ -125,6 +130,8 @@ def _run(name: str, command: Command, taken: Sequence[About], given: dict[str, A
     named = [values.get(each.name, ()) for each in command.parameters if each.is_code]
     texts = [str(text) for each in named for text in ([each] if isinstance(each, str) else each)]
     if code := ", ".join(text for text in texts if ".py" in text):
+        from knights_isolation.isolation.usercode.process_lifetime import continue_in_child
+
         continue_in_child(code)
     bound = inspect.BoundArguments(inspect.signature(command.function), values)
     settings = {key: values[key] for key in values.keys() - bound.signature.parameters.keys()}
@@ -194,6 +201,8 @@ def _written(result: Result[Any], views: dict[str, Any]) -> Iterator[Path]:
 
         yield save(result.plot(), Path(views["plot"]))
     if "html" in views:
+        from knights_isolation.isolation.files.atomic_write import write_text
+
         if result.page is None:
             raise ValueError("--html: there is no page of this")
         write_text(Path(views["html"]), result.page(TYPED.get()))

@@ -12,9 +12,7 @@ from typing import IO, Any
 import click
 
 from knights_isolation.experiments.play.pools.interrupts import Stopped, arrived
-from knights_isolation.isolation.suggestions import file_meant
-from knights_isolation.isolation.usercode.output_capture import TYPED
-from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, Failed
+from knights_isolation.isolation.suggestions import TYPED, CompilerFault, Failed, file_meant
 from knights_isolation.reports.text.rendering import wrapped
 
 

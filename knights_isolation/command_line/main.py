@@ -21,9 +21,7 @@ from typing import Any, cast
 import click
 
 from knights_isolation.experiments.play.pools.interrupts import arrived, listen
-from knights_isolation.isolation.suggestions import command
-from knights_isolation.isolation.usercode.output_capture import TYPED
-from knights_isolation.isolation.usercode.user_exceptions import is_user_file
+from knights_isolation.isolation.suggestions import TYPED, command
 
 from .. import registry
 from ..parameters import command_of
@@ -141,6 +139,8 @@ def main() -> None:
     printed: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], file: str, line: int, *_: Any, **options: Any) -> None:
+        from knights_isolation.isolation.usercode.user_exceptions import is_user_file
+
         note = f"Note: {message} ({Path(file).name}, line {line})" if is_user_file(file) else f"Note: {message}"
         if note not in printed:
             printed.add(note)

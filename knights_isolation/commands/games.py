@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
+from knights_isolation.isolation.suggestions import COMMAND
 from knights_isolation.isolation.suggestions import command as shown_command
-from knights_isolation.isolation.usercode.output_capture import COMMAND
 from knights_isolation.reports.answers import Result, run_path, run_paths
 from knights_isolation.reports.text.rendering import Section, speaks_ascii_only
 

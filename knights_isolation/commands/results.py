@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from knights_isolation.isolation.usercode.output_capture import COMMAND
+from knights_isolation.isolation.suggestions import COMMAND
 from knights_isolation.reports.answers import Result, drawn, read_runs, run_paths
 
 from ..inputs import Baseline, Mixed, Run, RunLike, Worth

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, cast
 
 from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation
 from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
+from knights_isolation.isolation.suggestions import COMMAND, tell
 from knights_isolation.reports import studies
 from knights_isolation.reports.answers import Result
 

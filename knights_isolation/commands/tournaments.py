@@ -10,7 +10,6 @@ from knights_isolation.reports.answers import Result, is_run_like
 
 from ..inputs import Agent, AgentLike, Cluster, Count, EqualCost, HeuristicFile, Jobs, Run, RunLike
 from ..parameters import About, command
-from .results import results
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.commit_check import Checked
@@ -131,6 +130,8 @@ def compare(
         return tournament(*cast("list[AgentLike]", what), baseline=baseline, **settings)
     if settings:
         raise ValueError(f"{next(iter(settings))} does not apply to runs, which have been played")
+    from .results import results
+
     runs = cast("list[RunLike]", what)
     return results(*runs, baseline=cast("str | None", baseline), mixed=mixed, worth=worth)
 

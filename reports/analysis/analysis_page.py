@@ -29,8 +29,8 @@ from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.rules.geometry import Size, format_moves
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.parameters import ParameterError, parameters_of
-from knights_isolation.isolation.suggestions import command
-from knights_isolation.isolation.usercode.output_capture import TYPED, captured, tell
+from knights_isolation.isolation.suggestions import TYPED, command, tell
+from knights_isolation.isolation.usercode.output_capture import captured
 
 from ..answers import Result, drawn
 from ..charts.chart import RowChart

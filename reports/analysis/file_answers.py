@@ -18,8 +18,8 @@ from knights_isolation.experiments.roster.default_names import only_heuristic
 from knights_isolation.isolation.files.git_revisions import revision_named
 from knights_isolation.isolation.loading.load_user_code import load_warnings
 from knights_isolation.isolation.rules.limits import Cost
-from knights_isolation.isolation.suggestions import command
-from knights_isolation.isolation.usercode.output_capture import captured, tell
+from knights_isolation.isolation.suggestions import command, tell
+from knights_isolation.isolation.usercode.output_capture import captured
 
 from ..answers import Result
 from ..studies.screening import verdict

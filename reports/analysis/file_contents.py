@@ -13,7 +13,8 @@ from knights_isolation.experiments.plan.catalogue import (
     registered,
     registry_catalogue,
 )
-from knights_isolation.isolation.usercode.output_capture import captured, tell
+from knights_isolation.isolation.suggestions import tell
+from knights_isolation.isolation.usercode.output_capture import captured
 
 from ..answers import Result
 from ..text.cell_values import HeuristicValue

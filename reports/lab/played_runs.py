@@ -20,8 +20,8 @@ from knights_isolation.experiments.record.log import count_games
 from knights_isolation.experiments.roster import AgentLike, spec_of
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation.files.atomic_write import write_new
+from knights_isolation.isolation.suggestions import COMMAND
 from knights_isolation.isolation.suggestions import command as shown_command
-from knights_isolation.isolation.usercode.output_capture import COMMAND
 
 from ..answers import Result, run_path
 from ..studies.headlines import run_answer

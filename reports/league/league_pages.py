@@ -28,8 +28,7 @@ from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.processes.subprocess_player import file_name
 from knights_isolation.isolation.rules.geometry import cell_name, parse_size
 from knights_isolation.isolation.sample_players import NO_MOVE
-from knights_isolation.isolation.suggestions import advice, command
-from knights_isolation.isolation.usercode.output_capture import tell
+from knights_isolation.isolation.suggestions import advice, command, tell
 from knights_isolation.isolation.usercode.user_exceptions import to_one_line
 
 from ..answers import Result, RunLike, drawn, run_path

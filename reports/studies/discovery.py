@@ -20,7 +20,7 @@ from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
 from knights_isolation.experiments.statistics.step_down import holm
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.rules.geometry import Size
-from knights_isolation.isolation.usercode.output_capture import called_as
+from knights_isolation.isolation.suggestions import called_as
 
 from ..answers import Result, drawn
 from ..charts.chart import Panel, Plot, RowChart, Series, fit_axis

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from knights_isolation.isolation.checks.engine_checks import EngineCheckResult, check_engine
 from knights_isolation.isolation.engines.protocol import Program
-from knights_isolation.isolation.usercode.output_capture import tell
+from knights_isolation.isolation.suggestions import tell
 
 from ..answers import Result
 from ..text.rendering import Section

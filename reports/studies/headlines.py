@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments.noting.looks import note_look
 from knights_isolation.experiments.statistics.agent_results import relative_costs
@@ -16,7 +15,6 @@ from knights_isolation.experiments.statistics.proportions import WORTH
 from knights_isolation.experiments.statistics.run_results import RunResults
 
 from ..answers import Deferred, Result
-from ..plots import draw_kind
 from ..tables.run_notes import (
     clearest_first,
     cost_cell,
@@ -32,6 +30,9 @@ from ..tables.run_notes import (
 from ..text import wording
 from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section, terminal_height
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SUMMARY_TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
 RATING_TABLES = ("ratings", "superiority")
@@ -275,7 +276,12 @@ def _first(
 def _answer(
     first: Section, findings: RunResults, behind: Callable[[], Sequence[Section]], plot: str, tables: tuple[str, ...]
 ) -> Result[RunResults]:
-    return Result(findings, Deferred(first, behind), partial(draw_kind, plot, findings), more=tables)
+    def draw() -> Figure:
+        from ..plots import draw_kind
+
+        return draw_kind(plot, findings)
+
+    return Result(findings, Deferred(first, behind), draw, more=tables)
 
 
 def _columns(rows: Iterable[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:

@@ -25,8 +25,7 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import Solution, solve, solve_length
 from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size, cell_name, cell_of, column_name, format_moves
 from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.suggestions import advice, command
-from knights_isolation.isolation.usercode.output_capture import COMMAND, tell
+from knights_isolation.isolation.suggestions import COMMAND, advice, command, tell
 
 from ..answers import Result, RunLike, drawn, run_path
 from ..charts.grids import refutation_maps

@@ -18,7 +18,8 @@ from knights_isolation.experiments.roster import AgentLike, named, parse_spec, r
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.usercode.output_capture import called_as, captured
+from knights_isolation.isolation.suggestions import called_as
+from knights_isolation.isolation.usercode.output_capture import captured
 
 from ..answers import Result
 from ..pages.templates import PAGE

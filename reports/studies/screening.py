@@ -21,8 +21,7 @@ from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_t
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.rules.geometry import Size, format_moves
 from knights_isolation.isolation.rules.limits import Cost
-from knights_isolation.isolation.suggestions import advice, command
-from knights_isolation.isolation.usercode.output_capture import tell
+from knights_isolation.isolation.suggestions import advice, command, tell
 
 from ..answers import Result, drawn
 from ..charts.study_charts import screening_chart

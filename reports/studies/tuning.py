@@ -51,8 +51,8 @@ from knights_isolation.heuristics import canonical_name
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.parameters import range_text
-from knights_isolation.isolation.suggestions import advice, command
-from knights_isolation.isolation.usercode.output_capture import captured, tell
+from knights_isolation.isolation.suggestions import advice, command, tell
+from knights_isolation.isolation.usercode.output_capture import captured
 
 from ..answers import Result, drawn
 from ..charts.line_plots import response_chart

@@ -32,8 +32,7 @@ from knights_isolation.experiments.play.pools.pool import Machine
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
 from knights_isolation.experiments.record.schema import baseline_of
 from knights_isolation.isolation.rules.limits import Cost
-from knights_isolation.isolation.suggestions import advice, command
-from knights_isolation.isolation.usercode.output_capture import COMMAND
+from knights_isolation.isolation.suggestions import COMMAND, advice, command
 
 from ..text.cell_values import Share, WordedCell, pluralise, speed_words
 from ..text.rendering import Section, is_terminal, render_rows, render_sections, shortened, terminal_width, wrapped
