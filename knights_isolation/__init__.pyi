@@ -19,6 +19,7 @@ from knights_isolation.experiments.positions import evaluate_positions as evalua
 from knights_isolation.experiments.positions import exact as exact
 from knights_isolation.experiments.positions import move_values as move_values
 from knights_isolation.experiments.positions import solve_moves as solve_moves
+from knights_isolation.experiments.record.log import read_games as read_games
 from knights_isolation.experiments.suite.screening import Screened as Screened
 from knights_isolation.isolation.games.batch_evaluation import SolvedMoves as SolvedMoves
 from knights_isolation.isolation.games.vector_games import VectorGames as VectorGames

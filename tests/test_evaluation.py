@@ -15,9 +15,9 @@ from knights_isolation.experiments.evaluation import evaluate as evaluating
 from knights_isolation.experiments.evaluation.cascade import FRESH_PAIRS, PAIRS, admit, champions, decide_by_games
 from knights_isolation.experiments.evaluation.evaluate import ask_worker, judge_held_out
 from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead
-from knights_isolation.experiments.record.checked_lines import DamagedFileError
 from knights_isolation.experiments.record.tries import read_tries
 from knights_isolation.experiments.statistics.step_down import level_of
+from knights_isolation.isolation.files.atomic_write import DamagedFileError
 from knights_isolation.isolation.usercode.inputs import state_of
 from knights_isolation.reports.pages.templates import kept_pages, with_pages
 

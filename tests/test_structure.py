@@ -179,6 +179,35 @@ def test_what_a_run_says_first_is_said_without_pandas_and_matplotlib(tmp_path):
     assert result.stdout.splitlines().count("[]") == 2
 
 
+def test_games_are_read_with_pyarrow_and_pandas_and_a_few_modules(tmp_path):
+    run = gauntlet(4).write(tmp_path / "run")
+    code = (
+        "import sys; from knights_isolation import read_games\n"
+        "print(len(read_games(sys.argv[1])))\n"
+        "libraries = {'click', 'joblib', 'llvmlite', 'matplotlib', 'numba', 'pydantic', 'rich', 'scipy'}\n"
+        "print(sorted(libraries & set(sys.modules)))\n"
+        "ours = {name.removeprefix('knights_isolation.') for name in sys.modules if 'knights_isolation.' in name}\n"
+        "print(*sorted(ours))"
+    )
+    result = subprocess.run([sys.executable, "-c", code, run], cwd=ROOT, capture_output=True, text=True, check=True)
+    games, libraries, ours = result.stdout.splitlines()
+    assert int(games) > 0
+    assert libraries == "[]"
+    assert {name for name in ours.split() if name.startswith(("experiments.", "isolation."))} == {
+        "experiments.record",
+        *(f"experiments.record.{name}" for name in ("checked_parquet", "columns", "log", "schema")),
+        *("isolation.files", "isolation.files.atomic_write", "isolation.usercode", "isolation.usercode.imports"),
+        *("isolation.rules", "isolation.rules.geometry", "isolation.rules.limits", "isolation.rules.seeds"),
+    }
+
+
+def test_arrow_is_known_to_the_records_alone():
+    arrow = {module.name for module in modules_of(*ROOMS, "cli") if "pyarrow" in module.imported}
+    assert arrow == {
+        f"experiments/record/{name}.py" for name in ("checked_parquet", "columns", "log_validation", "schema")
+    }
+
+
 def test_the_public_names_are_those_that_scripts_rely_on():
     names = "Board, Limit, search, perft, play, solve"
     code = f"from knights_isolation.isolation import {names}; print(callable(search), callable(perft))"

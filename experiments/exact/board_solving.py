@@ -21,11 +21,11 @@ from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solved_tables import is_covered, pair_is_won
 from knights_isolation.isolation.exact.solver import SearchBudget, is_mirrored
+from knights_isolation.isolation.files.atomic_write import DamagedFileError
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, Size, canonical_opening
 from knights_isolation.isolation.rules.limits import Limit
 
 from ..play.parallel_map import parallel_map
-from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet, write_parquet
 from ..record.columns import table_of_rows
 from ..record.schema import SOLVED, schema_of

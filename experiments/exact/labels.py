@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from knights_isolation.isolation.files.atomic_write import DamagedFileError
 from knights_isolation.isolation.suggestions import advice, command
 
 from ..record import log
-from ..record.checked_lines import DamagedFileError
 from ..record.checked_parquet import read_parquet
 from ..record.columns import Table, among, lengths, lists, numbers
 from ..record.schema import LABELS, schema_of

@@ -16,12 +16,20 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.isolation.files.atomic_write import check_output, leftovers, make_folder, sweep, write_text
+from knights_isolation.isolation.files.atomic_write import (
+    DamagedFileError,
+    check_output,
+    leftovers,
+    make_folder,
+    sweep,
+    write_text,
+    writing_to,
+)
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.limits import Cost
 
 from ..record import log, log_parts
-from ..record.checked_lines import DamagedFileError, write_json, writing_to
+from ..record.checked_lines import write_json
 from ..record.run_directory import (
     CONFIG,
     END,

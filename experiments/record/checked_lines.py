@@ -11,29 +11,15 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from knights_isolation.isolation.files.atomic_write import make_folder, sync_folder, write_text
+from knights_isolation.isolation.files.atomic_write import DamagedFileError, make_folder, sync_folder, write_text
 from knights_isolation.isolation.files.received import check_size
 
 SEALED, CHECKSUM = "sealed", "checksum"
-
-
-class DamagedFileError(ValueError):
-    """A file's contents differ from what was written."""
-
-
-@contextmanager
-def writing_to(path: Path) -> Iterator[None]:
-    """Report a file or folder that cannot be written as a ValueError that names it."""
-    try:
-        yield
-    except OSError as error:
-        raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:

@@ -20,9 +20,8 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from knights_isolation.isolation.files.atomic_write import make_folder, write_atomic
+from knights_isolation.isolation.files.atomic_write import DamagedFileError, make_folder, write_atomic, writing_to
 
-from .checked_lines import DamagedFileError, writing_to
 from .schema import lift
 
 SEAL = b"ISOLATION"

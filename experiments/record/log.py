@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import pyarrow as pa
 
-from .checked_lines import DamagedFileError
+from knights_isolation.isolation.files.atomic_write import DamagedFileError
+
 from .checked_parquet import count_rows, read_batches, read_parquet
-from .columns import Table
+from .columns import Table, concatenate, numbers
 from .schema import LOG, schema_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.Data
     if unknown:
         raise ValueError(f"no column {unknown[0]!r}; columns: {', '.join(SCHEMA.names)}")
     table = read_table(run, [*wanted, "game_id"])
-    ids = table["game_id"].to_numpy()
+    ids = numbers(table, "game_id")
     table = table.select(wanted)
     # Each column of the table is released once it is in the frame: both together would fill the memory.
     frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
@@ -67,13 +67,13 @@ def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.Data
     return frame.take(np.argsort(ids, kind="stable")).reset_index(drop=True)
 
 
-def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
+def read_table(run: str | Path, columns: Sequence[str]) -> Table:
     """Read columns of the games of a run as an Arrow table, in the order in which they were written."""
     folder = existing_folder(run)
     return _despite_merging(lambda: read_files(live_files(folder), columns))
 
 
-def map_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa.Table], T]) -> list[T]:
+def map_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, Table], T]) -> list[T]:
     """Apply `look` to columns of each file of a run, one at a time to limit memory; return the results."""
     folder = existing_folder(run)
     return _despite_merging(lambda: [look(path, read_part(path, columns)) for path in live_files(folder)])
@@ -94,7 +94,7 @@ def find_row(run: str | Path, game_id: int) -> dict[str, Any] | None:
     return _despite_merging(lambda: _find_row(live_files(folder), game_id))
 
 
-def read_part(part: Path, columns: Sequence[str] | None = None) -> pa.Table:
+def read_part(part: Path, columns: Sequence[str] | None = None) -> Table:
     """Read columns (default: all) of the games in one file.
 
     Raises:
@@ -130,14 +130,14 @@ def live_files(folder: Path) -> list[Path]:
     return live
 
 
-def read_files(files: Sequence[Path], columns: Sequence[str] | None = None) -> pa.Table:
+def read_files(files: Sequence[Path], columns: Sequence[str] | None = None) -> Table:
     """Read columns (default: all) of the games in some files, in their order."""
     tables = [read_part(path, columns) for path in files]
     kept = SCHEMA.names if columns is None else list(dict.fromkeys(columns))
-    return pa.concat_tables(tables) if tables else SCHEMA.empty_table().select(kept)
+    return concatenate(tables, SCHEMA).select(kept)
 
 
-def _batches(part: Path, columns: Sequence[str]) -> Iterator[pa.Table]:
+def _batches(part: Path, columns: Sequence[str]) -> Iterator[Table]:
     with _knowing_a_way_out():
         yield from read_batches(part, SCHEMA, columns, _BATCH)
 
@@ -152,7 +152,7 @@ def _knowing_a_way_out() -> Iterator[None]:
 
 def _find_row(files: Sequence[Path], game_id: int) -> dict[str, Any] | None:
     for path in files:
-        rows = np.flatnonzero(read_part(path, ["game_id"])["game_id"].to_numpy() == game_id)
+        rows = np.flatnonzero(numbers(read_part(path, ["game_id"]), "game_id") == game_id)
         if len(rows):
             row: dict[str, Any] = read_part(path).slice(int(rows[0]), 1).to_pylist()[0]
             return row

@@ -13,11 +13,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from .checked_parquet import count_rows, encode_checked, save_table
-from .columns import to_numpy
+from .columns import Table, among, numbers, where
 from .log import SCHEMA, live_files, read_files, read_part, span_of
 
 SMALL_PART = 10_000
@@ -28,7 +27,7 @@ SMALL_PART_FROM_ELSEWHERE = 1_000
 """`SMALL_PART` for parts from other machines: these are many, and merging them must decode each game."""
 
 
-def append(folder: Path, part: pa.Table | bytes, number: int | None = None) -> None:
+def append(folder: Path, part: Table | bytes, number: int | None = None) -> None:
     """Write a part atomically and durably: on return it is synced to the disk.
 
     Args:
@@ -47,7 +46,7 @@ def next_number(folder: Path) -> int:
     return max((span_of(path)[1] for path in folder.glob("games-*.parquet")), default=0) + 1
 
 
-def encode_part(table: pa.Table) -> bytes:
+def encode_part(table: Table) -> bytes:
     """Encode rows of the log as a part that can be written, here or elsewhere."""
     described = table.unify_dictionaries().replace_schema_metadata({"isolation": json.dumps(versions())})
     return encode_checked(described, level=3)
@@ -79,10 +78,10 @@ def remove_games(folder: Path, detail: str) -> int:
     """
     removed = 0
     for path in live_files(folder):
-        table = read_files([path])
+        table = read_part(path)
         goes = np.array([str(text).startswith(detail) for text in table["detail"].to_pylist()], bool)
         if goes.any():
-            save_table(path, encode_part(table.filter(pa.array(~goes))))
+            save_table(path, encode_part(where(table, ~goes)))
             removed += int(goes.sum())
     return removed
 
@@ -97,26 +96,24 @@ def remove_duplicates(folder: Path) -> int:
         OSError: the folder cannot be written.
     """
     files = live_files(folder)
-    ids = [to_numpy(read_part(path, ["game_id"])["game_id"]) for path in files]
+    ids = [numbers(read_part(path, ["game_id"]), "game_id") for path in files]
     games, first, counts = np.unique(np.concatenate(ids), return_index=True, return_counts=True)
     _check_copies(files, games[counts > 1])
     is_first = np.zeros(sum(map(len, ids)), bool)
     is_first[first] = True
     for path, keeps in zip(files, np.split(is_first, np.cumsum([len(part) for part in ids])[:-1]), strict=True):
         if not keeps.all():
-            save_table(path, encode_part(read_files([path]).filter(pa.array(keeps))))
+            save_table(path, encode_part(where(read_part(path), keeps)))
     return len(is_first) - len(games)
 
 
 def _check_copies(files: Sequence[Path], duplicates: NDArray[np.int64]) -> None:
     """Raise an error if duplicates of one of these games differ in anything but the times of its moves."""
-    import pyarrow.compute as pc  # here, since its import takes a tenth of a second, and lists of runs need none
-
     columns = [name for name in SCHEMA.names if name not in ("time_us", "started_at")]
     known: dict[int, tuple[str, Path]] = {}
     for path in files:
         table = read_part(path, columns)
-        for row in table.filter(pc.is_in(table["game_id"], pa.array(duplicates))).to_pylist():
+        for row in among(table, duplicates).to_pylist():
             text, earlier = known.setdefault(row["game_id"], (repr(row), path))  # as text: NaN differs from itself
             if text != repr(row):
                 raise ValueError(

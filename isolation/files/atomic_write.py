@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
+
+
+class DamagedFileError(ValueError):
+    """A file's contents differ from what was written."""
+
+
+@contextmanager
+def writing_to(path: Path) -> Iterator[None]:
+    """Report a file or folder that cannot be written as a ValueError that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
 
 
 def write_atomic(path: Path, write: Callable[[IO[bytes]], object]) -> None:
