@@ -1,8 +1,8 @@
 """Facts about agents, read from their logged settings and `run.json`.
 
-Nothing else reads those settings. They are JSON: `kind`, and where they apply `method`, `heuristic` (a name), `code`
-(its hash), `parameters` (values by name), `limit` (one unit and its value), `options` (a list), `player` and
-`content_hash`.
+Nothing else reads those settings, but `schema` for runs of older versions. They are JSON: `kind`, and where they apply
+`method`, `heuristic` (a name), `code` (its hash), `parameters` (values by name), `limit` (one unit and its value),
+`options` (a list), `player` and `content_hash`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class AgentFacts:
 
     Attributes:
         settings: everything that influences its play.
-        is_deterministic, is_unknown, is_restricted, is_imported: see `AgentEntry`.
+        is_deterministic, is_unknown: see `AgentEntry`.
         name, roles, spec: its name, its roles and its spec as requested, in a run; empty if only its settings are
             known.
     """
@@ -29,8 +29,6 @@ class AgentFacts:
     settings: Mapping[str, Any]
     is_deterministic: bool
     is_unknown: bool
-    is_restricted: bool
-    is_imported: bool
     name: str = ""
     roles: tuple[str, ...] = ()
     spec: str = ""
@@ -77,8 +75,8 @@ def read_facts(settings: str) -> AgentFacts:
 
 def run_facts(name: str, entry: AgentEntry) -> AgentFacts:
     """Read the facts in an agent's entry in `run.json`."""
-    traits = (entry.deterministic, entry.unknown, entry.restricted, entry.imported)
-    return AgentFacts(read_settings(entry.settings), *traits, name, tuple(entry.roles), entry.spec)
+    traits = read_settings(entry.settings), entry.deterministic, entry.unknown
+    return AgentFacts(*traits, name, tuple(entry.roles), entry.spec)
 
 
 def differing_settings(settings: str, others: str) -> tuple[str, str]:
