@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,12 +23,12 @@ import psutil
 from distributed import Worker
 
 from knights_isolation.experiments.plan.config import load_config
-from knights_isolation.experiments.plan.schedule import Ids
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.cluster import dispatcher, remote_worker
 from knights_isolation.experiments.play.finished_games import GameEndings, LogPart, games_table
 from knights_isolation.experiments.play.pools.game_worker import GameWorker as Player
-from knights_isolation.experiments.play.pools.game_worker import task_of
+from knights_isolation.experiments.play.pools.game_worker import PlayedBatch, task_of
+from knights_isolation.experiments.play.pools.pool import Finished
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import log, log_parts
 
@@ -36,7 +37,7 @@ OPENINGS = "random:6"
 
 
 def simulated(cores: int, game_us: float) -> None:
-    """Replace `remote_worker.play` by a function that sleeps, and sends what the original would send."""
+    """Replace `remote_worker.exchange` by a function that sleeps, and sends what the original would send."""
     plan = make_plan(load_config(None, {**GAMES, "openings": OPENINGS, "pairs": 32768}))
     played = Player(task_of(plan)).play_batch(np.arange(65536)).played
     table = games_table(plan.schedule, [entrant.settings for entrant in plan.entrants], played)
@@ -47,17 +48,22 @@ def simulated(cores: int, game_us: float) -> None:
     def packed(hundreds: int) -> bytes:
         return log_parts.encode_part(table.take(np.arange(100 * hundreds) % len(table)))
 
-    def play(key: str, ids: Ids) -> remote_worker.Answer:
-        began, size = time.monotonic(), len(ids)
+    def exchange(
+        key: remote_worker.Key, work: Sequence[remote_worker.Work], low: int, patience: float
+    ) -> remote_worker.Exchanged:
+        began = time.monotonic()
+        ids = np.concatenate([np.empty(0, np.int64), *(item.ids for item in work if item.ids is not None)])
+        size = len(ids)
         ends = GameEndings(np.ones(size, np.int8), np.zeros(size, np.int8), [""] * size)
         with packing:
             data = packed(-(-size // 100))
-        part = LogPart(ids, ends, data)
+        batch = PlayedBatch(LogPart(ids, ends, data), np.array([0]), np.array([game_us / 1e6]))
         time.sleep(max(0.0, size * game_us / 1e6 / cores - (time.monotonic() - began)))
-        return remote_worker.PlayedPart(part, np.array([0]), np.array([game_us / 1e6]), {})
+        numbers = tuple(item.number for item in work)
+        return remote_worker.Exchanged((remote_worker.Returned(numbers, Finished(batch)),) if work else (), {})
 
     remote_worker.use(cores, print)
-    remote_worker.play = play
+    remote_worker.exchange = exchange
 
 
 async def machines(address: str, count: int) -> None:

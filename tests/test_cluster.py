@@ -181,7 +181,7 @@ def test_a_player_that_kills_its_process_is_blamed_where_it_plays(two: Cluster, 
     run = play_tournament(config_of(tmp_path / "run", **keys, cluster=two.address)).path
     details = log.read_games(run)["detail"].value_counts().to_dict()
     died = details.pop("its process died")
-    assert 3 <= died <= 6  # on two machines
+    assert 3 <= died <= 6  # on two machines, with two games each under way
     assert details == {FORFEITED: 12 - died}
 
 

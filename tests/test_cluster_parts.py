@@ -3,14 +3,13 @@
 import asyncio
 import contextlib
 import errno
-import itertools
 import json
 import os
+import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,12 +23,21 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.cluster import cluster_access, daemons, dispatcher, remote_worker
 from knights_isolation.experiments.play.cluster.dispatcher import DaskPool
-from knights_isolation.experiments.play.cluster.remote_worker import MachineInfo
+from knights_isolation.experiments.play.cluster.remote_worker import Exchanged, MachineInfo, Returned, Work
 from knights_isolation.experiments.play.finished_games import GameEndings, LogPart
 from knights_isolation.experiments.play.pools.batch_feed import BatchPace
-from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, PlayedBatch, task_of
 from knights_isolation.experiments.play.pools.loky_pool import LokyPool
-from knights_isolation.experiments.play.pools.pool import Event, Finished, Fleet, Machine, UnreachableError
+from knights_isolation.experiments.play.pools.pool import (
+    Answered,
+    Died,
+    Event,
+    Failed,
+    Finished,
+    Fleet,
+    Machine,
+    UnreachableError,
+)
 from knights_isolation.experiments.play.runner import _fleet_notes
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.temp_folders import LOCK
@@ -165,11 +173,11 @@ def test_a_file_and_its_siblings_arrive_where_they_are_not(
     keys = {"format": "head-to-head", "contenders": [f"Mine=AB:{user}:score@depth=1"], "baseline": "random", "pairs": 2}
     task = task_of(make_plan(load_config(None, keys)))
     bundle = cluster_access.bundle_of(task)
-    assert cluster_access.unpack_task(bundle) == task
+    assert repr(cluster_access.unpack_task(bundle)) == repr(task)  # a schedule has arrays
     user.parent.rename(tmp_path / "elsewhere")
     arrived = cluster_access.unpack_task(bundle)
     position = tmp_path / "cache" / "files" / content_hash(tmp_path / "elsewhere" / "my.py") / "my.py"
-    assert arrived == replace(task, specs=(task.specs[0], f"Mine=AB:{position}:score@depth=1"))
+    assert repr(arrived) == repr(replace(task, specs=(task.specs[0], f"Mine=AB:{position}:score@depth=1")))
     assert GameWorker(arrived).play_batch(np.array([0, 1]), interpreted=True).played.ids.tolist() == [0, 1]
     assert arrived.users == {1}
 
@@ -214,17 +222,24 @@ def test_a_machine_has_the_cores_it_was_told_or_the_threads_dask_has(monkeypatch
     assert remote_worker.greet(worker).versions == remote_worker.versions()
 
 
+def exchanged(*work: Work, until: Callable[[Returned], bool] = lambda item: True) -> list[Returned]:
+    """What comes back for work of the session of `at_work`, up to the event that is waited for."""
+    returned = list(remote_worker.exchange(KEY, work, 0, 5.0).returned)
+    while not any(map(until, returned)):
+        returned += remote_worker.exchange(KEY, [], 0, 5.0).returned
+    return returned
+
+
+@pytest.mark.slow
 def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says_why(
-    monkeypatch: pytest.MonkeyPatch,
+    at_work: Callable[[Callable[[], bool]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 2, "board": "5x5"}
-    task, ids = task_of(make_plan(load_config(None, keys))), np.array([0, 1])
-    played = GameWorker(task).play_batch(ids).played
-    batch = partial(remote_worker._encoded, task, played, np.array([0]), np.zeros(1), {})
-    monkeypatch.setattr(remote_worker, "_do", lambda key, remote_task: batch)
-    answer = remote_worker.play("task", ids)
-    assert isinstance(answer, remote_worker.PlayedPart)
-    assert answer.part.ids.tolist() == ids.tolist()
+    at_work(lambda: False)
+    (returned,) = exchanged(Work(7, np.array([0, 1])))
+    assert returned.numbers == (7,)
+    assert isinstance(returned.event, Finished)
+    assert isinstance(returned.event.batch.played, LogPart)
+    assert returned.event.batch.played.ids.tolist() == [0, 1]
 
     def fail(table: object) -> bytes:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -232,34 +247,110 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
     monkeypatch.setattr(remote_worker.log_parts, "encode_part", fail)
     output: list[str] = []
     monkeypatch.setattr(remote_worker, "_say", output.append)
-    assert remote_worker.play("task", ids) == remote_worker.MachineUnsuitable(
-        "OSError: [Errno 28] No space left on device"
-    )
+    with pytest.raises(remote_worker.MachineUnsuitableError, match=r"^OSError: \[Errno 28\] No space left on device$"):
+        exchanged(Work(8, np.array([2, 3])))
     assert output == ["This machine stops playing in this run: OSError: [Errno 28] No space left on device"]
 
 
-def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    full = remote_worker.MachineUnsuitable("OSError: [Errno 28] No space left on device")
+class ScriptedMachines(dispatcher.Dispatcher):
+    """Machines that do what a script says: the n-th machine is to return this of its work, or raise it."""
 
-    async def answer(client: object, address: str, remote_task: dispatcher.RemoteTask) -> remote_worker.Answer:
-        return full
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *does: Callable[[list[Work]], list[Returned]]) -> None:
+        self.does = {f"tcp://lab{number}:1": act for number, act in enumerate(does, 1)}
+        self.had: list[tuple[str, list[int]]] = []
+        client = SimpleNamespace(status="running", run=self._run)
 
-    monkeypatch.setattr(dispatcher, "_done", answer)
-    monkeypatch.setattr(dispatcher, "_LOOK_EVERY", 0.0)
-    monkeypatch.setattr(dispatcher, "_ALONE", -1.0)
-    monkeypatch.setattr(
-        dispatcher.Dispatcher, "_stay_connected", lambda self: self._first.put(None) or asyncio.sleep(60)
+        async def alive(self: ScriptedMachines) -> None:
+            self._first.put(None)
+            self._present = set(self.does)
+            for address in self.does:  # one after the other
+                await asyncio.wait([asyncio.ensure_future(self._attend(client, address))], timeout=1.0)  # type: ignore[arg-type]
+            await asyncio.Event().wait()
+
+        async def exchange(client: object, address: str, key: object, work: list[Work], *_: object) -> Exchanged:
+            self.had.append((address, [item.number for item in work]))
+            return Exchanged(tuple(self.does[address](work)), {})
+
+        monkeypatch.setattr(dispatcher.Dispatcher, "_stay_connected", alive)
+        monkeypatch.setattr(dispatcher, "_exchanged", exchange)
+        super().__init__("tcp://lab:8786")
+
+    async def _run(self, function: object, *arguments: object, workers: list[str], **_: object) -> dict[str, object]:
+        return {address: replace(hello(), name=address[6:10]) for address in workers}
+
+
+def everything(pool: DaskPool) -> list[Event]:
+    """All that happens until nothing is out."""
+    events: list[Event] = []
+    while pool.is_busy:
+        events += pool.finished(1.0)
+    return events
+
+
+def played(ids: list[int], *numbers: int) -> Returned:
+    """Games that come back, for the work of these numbers."""
+    part = LogPart(
+        np.array(ids), GameEndings(np.ones(len(ids), np.int8), np.ones(len(ids), np.int8), [""] * len(ids)), b""
     )
-    with contextlib.closing(dispatcher.Dispatcher("tcp://lab:8786")) as made:
-        full_lab = dispatcher.ConnectedMachine("tcp://lab2:1", hello())
-        made._names["tcp://lab2:1"], made._present = "lab2", {"tcp://lab2:1"}
-        remote_task = dispatcher.RemoteTask(1, remote_worker.compute, (), None)
-        asyncio.run_coroutine_threadsafe(made._try(None, full_lab, remote_task), made._loop).result(10)  # type: ignore[arg-type]
-        assert made._waiting.get_nowait() is remote_task
-        assert made.received(0) == []
-        assert f"lab2 (tcp://lab2:1) does not play: {full.why}" in made.notes()
-        with pytest.raises(UnreachableError, match=r"can play; lab2 \(tcp://lab2:1\): OSError: .* No space left"):
-            made.check()
+    return Returned(numbers, Finished(PlayedBatch(part, np.array([0]), np.zeros(1))))
+
+
+def as_asked(work: list[Work]) -> list[Returned]:
+    return [played(item.ids.tolist(), item.number) for item in work if item.ids is not None]
+
+
+def unfit(work: list[Work]) -> list[Returned]:
+    raise remote_worker.MachineUnsuitableError("OSError: [Errno 28] No space left on device")
+
+
+def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatcher, "_ALONE", -1.0)
+    with contextlib.closing(ScriptedMachines(monkeypatch, unfit, as_asked)) as made:
+        pool = DaskPool(made)
+        pool.submit(np.array([4, 5]))
+        (finished,) = everything(pool)
+        assert isinstance(finished, Finished)
+        assert [address for address, _ in made.had] == ["tcp://lab1:1", "tcp://lab2:1"]
+        assert "lab1 (tcp://lab1:1) does not play: OSError: [Errno 28] No space left on device" in made.notes()
+    with contextlib.closing(ScriptedMachines(monkeypatch, unfit)) as made:
+        pool = DaskPool(made)
+        pool.submit(np.array([4, 5]))
+        with pytest.raises(UnreachableError, match=r"can play; lab1 \(tcp://lab1:1\): OSError: .* No space left"):
+            everything(pool)
+        assert pool.is_busy
+
+
+def test_a_machine_whose_workers_keep_dying_for_no_game_is_refused_and_others_play(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def die(work: list[Work]) -> list[Returned]:
+        raise InterruptedError("worker processes die before playing a game")
+
+    with contextlib.closing(ScriptedMachines(monkeypatch, die, die, die, as_asked)) as made:
+        made._failures["tcp://lab1:1"] = made._failures["tcp://lab3:1"] = 2
+        pool = DaskPool(made)
+        pool.submit(np.array([4, 5]))
+        (finished,) = everything(pool)
+        assert isinstance(finished, Finished)
+        assert len({tuple(numbers) for _, numbers in made.had}) == 1
+        assert made._refused == dict.fromkeys(
+            ("tcp://lab1:1", "tcp://lab3:1"), "worker processes die before playing a game"
+        )
+
+
+def test_work_that_loses_eight_machines_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def die(work: list[Work]) -> list[Returned]:
+        raise ConnectionError
+
+    for asked, message in ((True, "the same games were lost"), (False, "the same work was lost")):
+        with contextlib.closing(ScriptedMachines(monkeypatch, *[die] * 8)) as made:
+            pool = DaskPool(made)
+            number = pool.submit(np.array([4, 5])) if asked else pool.call(print)
+            (failed,) = everything(pool)
+            assert isinstance(failed, Failed)
+            assert failed.call == number
+            assert str(failed.error) == f"{message} repeatedly: 8 machines were lost while running it"
+            assert len(made.had) == 8
 
 
 @pytest.mark.exhaustive
@@ -267,9 +358,13 @@ def test_a_full_disk_is_no_answer_of_the_work_that_was_asked_for(
     at_work: Callable[[Callable[[], bool]], None],
 ) -> None:
     at_work(lambda: False)
-    answer = remote_worker.call("task", _meet_a_full_disk)
-    assert answer == remote_worker.MachineUnsuitable("OSError: [Errno 28] No space left on device")
-    assert isinstance(remote_worker.call("task", _divide_by_zero), remote_worker.Failed)
+    with pytest.raises(remote_worker.MachineUnsuitableError, match=r"^OSError: \[Errno 28\] No space left on device$"):
+        exchanged(Work(1, call=(_meet_a_full_disk,)))
+    at_work(lambda: False)
+    (returned,) = exchanged(Work(2, call=(_divide_by_zero,)))
+    assert isinstance(returned.event, Failed)
+    assert returned.event.call == 2
+    assert isinstance(returned.event.error, ZeroDivisionError)
 
 
 def test_what_a_killed_machine_has_left_in_temporary_folders_is_removed_by_the_next(
@@ -313,6 +408,7 @@ def _divide_by_zero(worker: GameWorker) -> None:
 # What comes back
 
 
+KEY = ("client", 1)
 SLOW = """
 class First:
     place = 0
@@ -335,13 +431,14 @@ def at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     task = task_of(make_plan(load_config(None, keys)))
     dask_worker = SimpleNamespace(state=SimpleNamespace(nthreads=1))
     monkeypatch.setattr(remote_worker, "_jobs", 1)
-    remote_worker.receive("task", cluster_access.bundle_of(task))
 
     def interrupted_when(condition: Callable[[], bool]) -> None:
         monkeypatch.setattr(remote_worker, "_interruption", lambda key: (dask_worker, condition))
+        remote_worker.begin(KEY, cluster_access.bundle_of(task))
 
     yield interrupted_when
     remote_worker._close()
+    remote_worker.forget(KEY[0])
 
 
 @pytest.mark.slow
@@ -358,61 +455,72 @@ def test_games_that_were_under_way_when_a_machine_left_off_are_in_no_later_batch
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(LokyPool, "submit", noted)
         at_work(lambda: bool(sent))
-        assert isinstance(remote_worker.play("task", np.arange(36)), remote_worker.Cancelled)
+        with pytest.raises(InterruptedError):
+            exchanged(Work(1, np.arange(36)))
     at_work(lambda: False)
-    answer = remote_worker.play("task", np.arange(36, 40))
-    assert isinstance(answer, remote_worker.PlayedPart)
-    assert sorted(answer.part.ids.tolist()) == [36, 37, 38, 39]
+    (returned,) = exchanged(Work(2, np.arange(36, 40)))
+    assert isinstance(returned.event, Finished)
+    assert sorted(returned.event.batch.played.ids.tolist()) == [36, 37, 38, 39]
 
 
-class ScriptedHub:
-    """Machines that return what a script says."""
-
-    address = "tcp://lab:8786"
-
-    def __init__(self) -> None:
-        self.remote_tasks: list[dispatcher.RemoteTask] = []
-        self.returned: list[dispatcher.Returned] = []
-        self.refused: dict[str, str] = {}
-        self.machines: list[dispatcher.ConnectedMachine] = []
-
-    def check(self) -> None:
-        """It is always there."""
-
-    def send(self, remote_task: dispatcher.RemoteTask) -> None:
-        self.remote_tasks.append(remote_task)
-
-    def received(self, timeout: float) -> list[dispatcher.Returned]:
-        returned, self.returned = self.returned, []
-        return returned
-
-    def refuse(self, address: str, why: str) -> None:
-        self.refused[address] = why
+@pytest.mark.slow
+def test_a_machine_finishes_what_it_does_for_one_client_before_it_works_for_another(
+    at_work: Callable[[Callable[[], bool]], None],
+) -> None:
+    at_work(lambda: False)
+    assert remote_worker.exchange(KEY, [Work(1, np.arange(10))], 0, 0.0).returned == ()
+    remote_worker.begin(("other", 1), b"")
+    (other,) = remote_worker.exchange(("other", 1), [Work(1, call=(_whose,))], 0, 60.0).returned
+    assert other == Returned((1,), Answered(1, "nobody's"))
+    (ours,) = remote_worker.exchange(KEY, [Work(2, call=(_whose,))], 0, 0.0).returned
+    assert isinstance(ours.event, Finished)
+    assert ours.event.batch.played.ids.tolist() == list(range(10))
+    (ours,) = exchanged()
+    assert ours == Returned((2,), Answered(2, "the task's"))
+    remote_worker.forget("other")
 
 
-def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_others_play_them() -> None:
-    scripted = ScriptedHub()
-    pool = DaskPool(scripted, itertools.count(1))  # type: ignore[arg-type]
-    pool.submit(np.array([4, 5]))
+def _whose(worker: GameWorker | None) -> str:
+    return "the task's" if worker else "nobody's"
 
-    def send(*ids: int) -> list[Event]:
-        part = LogPart(
-            np.array(ids), GameEndings(np.ones(len(ids), np.int8), np.ones(len(ids), np.int8), [""] * len(ids)), b""
-        )
-        answer = remote_worker.PlayedPart(part, np.array([0]), np.zeros(1), {})
-        scripted.returned.append(dispatcher.Returned(scripted.remote_tasks[-1].number, answer, "tcp://other:1"))
-        return pool.finished(0)
 
-    for wrong in ([4, 5, 6], [4], [4, 6], [4, 4]):
-        scripted.refused.clear()
-        assert send(*wrong) == []
-        assert scripted.refused == {"tcp://other:1": "it sent games that were not requested, which were discarded"}
-        assert scripted.remote_tasks[-1].arguments[1].tolist() == [4, 5]
-    (finished,) = send(5, 4)
-    assert isinstance(finished, Finished)
-    assert not pool.is_busy
-    assert send(5, 4) == []  # nobody waits for them any more
-    assert not pool.is_busy
+@pytest.mark.exhaustive
+def test_a_game_that_kills_its_worker_is_a_suspect_and_played_alone_on_request(
+    at_work: Callable[[Callable[[], bool]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LokyPool, "submit", lambda pool, ids, interpreted=False: pool.call(_end_unless, interpreted))
+    at_work(lambda: False)
+    pools: list[int] = []
+    alone = LokyPool.alone
+    monkeypatch.setattr(LokyPool, "alone", lambda pool: pools.append(1) or alone(pool))
+    (died,) = exchanged(Work(1, call=(_end_unless, False)))
+    assert died == Returned((1,), Died((), (), (1,)))
+    (answered,) = exchanged(Work(2, call=(_end_unless, True), is_alone=True))
+    assert (answered, pools) == (Returned((2,), Answered(2, None)), [1])
+
+
+def _end_unless(worker: GameWorker, lives: bool) -> None:
+    if not lives:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_others_play_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def answers(*ids: int) -> Callable[[list[Work]], list[Returned]]:
+        return lambda work: [played(list(ids), work[0].number)]
+
+    twice = lambda work: [*as_asked(work), *as_asked(work)]  # noqa: E731
+    wrong = [answers(4, 5, 6), answers(4), answers(4, 6), answers(4, 4)]
+    with contextlib.closing(ScriptedMachines(monkeypatch, *wrong, twice)) as made:
+        pool = DaskPool(made)
+        pool.submit(np.array([4, 5]))
+        (finished,) = everything(pool)
+        assert isinstance(finished, Finished)
+        assert pool.finished(0.5) == []  # nobody waits for them any more
+        why = "it sent games that were not requested, which were discarded"
+        assert made._refused == dict.fromkeys(made.does, why)
+        assert len({tuple(numbers) for _, numbers in made.had}) == 1
 
 
 def test_unlike_machines_are_warned_of_where_a_clock_limits_somebody() -> None:

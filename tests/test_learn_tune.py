@@ -41,6 +41,7 @@ from knights_isolation.experiments.learn.tuning_games import (
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
 from knights_isolation.experiments.play import parallel_map
+from knights_isolation.experiments.play.pools.pool import HerePool
 from knights_isolation.experiments.play.runner import Play, RunOutcome, play_tournament
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.record.run_directory import list_runs
@@ -324,16 +325,11 @@ def test_a_cluster_is_connected_to_once_and_only_if_there_is_something_to_play(
     connections = []
 
     @contextmanager
-    def connection(address: str) -> Iterator[str]:
+    def connection(address: str) -> Iterator[HerePool]:
         connections.append(address)
-        yield address
-
-    def here(cluster: Any, function: Any, options: Any) -> Iterator[Any]:
-        assert cluster.dispatcher == "tcp://there:8786"
-        return (function(*call) for call in options)
+        yield HerePool()
 
     monkeypatch.setattr(parallel_map, "connected", connection)
-    monkeypatch.setattr(parallel_map, "as_they_come_from", here)
     plan = SpsaPlan(3, 2, 4, 1)
     for _ in range(2):
         there = tune(question(spec, plan), Path("it.jsonl"), cluster="tcp://there:8786")

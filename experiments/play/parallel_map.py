@@ -6,26 +6,19 @@ import itertools
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
 from knights_isolation.isolation.usercode.output_capture import CapturedOutput, capture_output
 
 from ..plan.config import check_jobs
-from .cluster import remote_worker
 from .cluster.cluster_access import chosen
-from .cluster.dispatcher import TASKS_A_MACHINE, Dispatcher, RemoteTask, connected, mean_cores
-from .cluster.remote_worker import Computed
+from .cluster.dispatcher import connected
 from .pools.interrupts import deferred_interrupts
 from .pools.loky_pool import LokyPool
 from .pools.pool import TICK, Answered, Died, Failed, HerePool, Pool
-from .pools.process_map import Result, values_of
 
 T = TypeVar("T")
-
-SECONDS = 5.0
-"""Target duration of the work that a machine is sent at a time."""
 
 Spread = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]
 """Yields the results of a function for all calls, in any order. Its maps are used one after another."""
@@ -44,13 +37,10 @@ def parallel_mapper(jobs: int, cluster: str | None) -> Iterator[Spread]:
     cannot be reached.
     """
     address = chosen(cluster, jobs)
+    reported: set[str] = set()
     with ExitStack() as stack:
-        if address:
-            connection = cache(lambda: Connection(stack.enter_context(connected(address))))
-            yield lambda function, calls: as_they_come_from(connection(), function, calls)
-            return
-        pool = cache(lambda: stack.enter_context(_pool_here(jobs)))
-        yield lambda function, calls: map_over(pool(), function, calls)
+        pool = cache(lambda: stack.enter_context(connected(address) if address else _pool_here(jobs)))
+        yield lambda function, calls: map_over(pool(), function, calls, reported)
 
 
 def _pool_here(jobs: int) -> AbstractContextManager[Pool]:
@@ -79,17 +69,21 @@ def parallel_map(
         yield from spread_out(function, calls)
 
 
-def map_over(pool: Pool, function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+def map_over(
+    pool: Pool, function: Callable[..., T], calls: Iterable[tuple[Any, ...]], reported: set[str] | None = None
+) -> Iterator[T]:
     """Yield the results of `function(*call)` for all calls, in any order, computed by the workers of a pool.
 
     Calls are taken from the iterable as workers become free. Their output is not shown; a warning reports its amount.
+    Other warnings are the notes of a pool of several machines, unless they are `reported`.
 
     Raises:
-        ChildProcessError: a worker has died.
+        ChildProcessError: a worker has died, or several machines in a row were lost while running the same call.
         UnreachableError: the workers of the pool cannot be reached any more.
         Exception: any exception of a call.
     """
     left, out, all_printed = iter(calls), set[int](), CapturedOutput()
+    reported = set() if reported is None else reported
     while True:
         for call in itertools.islice(left, max(0, pool.calls_at_once - len(out))):
             with deferred_interrupts() as interrupted:
@@ -98,6 +92,9 @@ def map_over(pool: Pool, function: Callable[..., T], calls: Iterable[tuple[Any, 
                 raise KeyboardInterrupt
         if not out:
             break
+        for note in set(pool.fleet.notes if pool.fleet else ()) - reported:
+            warnings.warn(note, stacklevel=2)
+            reported.add(note)
         for event in pool.finished(TICK):
             match event:
                 case Answered(number, (value, printed)) if number in out:
@@ -120,64 +117,3 @@ def _captured(worker: object, function: Callable[..., T], call: tuple[Any, ...])
     """Return the result of a call and its output; in a worker of a pool."""
     with capture_output() as printed:
         return function(*call), printed
-
-
-@dataclass
-class Connection:
-    """A cluster that calls are sent to, and what is known about it; later maps reuse this knowledge.
-
-    Attributes:
-        dispatcher: dispatcher to its machines.
-        numbers: numbers of remote tasks, each used once.
-        reported: notes that have been shown as warnings.
-        seconds: mean time of a call on one core; 0 if unknown.
-    """
-
-    dispatcher: Dispatcher
-    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    reported: set[str] = field(default_factory=set)
-    seconds: float = 0.0
-
-
-def as_they_come_from(cluster: Connection, function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-    """Yield the results of `function(*call)` for all calls, in any order, computed by the machines of a cluster.
-
-    Output of the calls is not shown; a warning reports its amount, and other warnings report problems of machines.
-
-    Raises:
-        ChildProcessError: several machines in a row were lost while running the same calls.
-        UnreachableError: the cluster cannot be reached any more, or none of its machines can be used.
-        Exception: any exception of a call.
-    """
-    yield from values_of(_results(cluster, function, iter(calls)))
-
-
-def _results(cluster: Connection, function: Callable[..., T], left: Iterator[tuple[Any, ...]]) -> Iterator[Result[T]]:
-    dispatcher, out = cluster.dispatcher, set[int]()
-    while True:
-        while len(out) < TASKS_A_MACHINE * max(1, len(dispatcher.machines)):
-            cores = mean_cores(dispatcher.machines)
-            size = max(1, round(cores * (SECONDS / cluster.seconds if cluster.seconds else 1)))
-            chunk = tuple(itertools.islice(left, size))
-            if not chunk:
-                break
-            number = next(cluster.numbers)
-            out.add(number)
-            dispatcher.send(RemoteTask(number, remote_worker.compute, (function, chunk), None))
-        if not out:
-            return
-        dispatcher.check()
-        for note in dispatcher.notes():
-            if note not in cluster.reported:
-                warnings.warn(note, stacklevel=2)
-            cluster.reported.add(note)
-        for returned in dispatcher.received(TICK):
-            out.discard(returned.number)
-            match returned.answer:
-                case Computed(results, seconds):
-                    cluster.seconds = (cluster.seconds + seconds) / 2 if cluster.seconds else seconds
-                    yield from results
-                case Failed(error):
-                    raise error
-                case other:
-                    raise ChildProcessError(f"the same work was lost repeatedly: {other}")

@@ -22,7 +22,7 @@ from knights_isolation.isolation.suggestions import command
 from ...plan.config import check_jobs
 from . import remote_worker
 from .cluster_access import check_installed, exposure, is_file, read_when_there, scheduler_address
-from .dispatcher import TASKS_A_MACHINE, in_one_line, silence_dask
+from .dispatcher import in_one_line, silence_dask
 
 if TYPE_CHECKING:
     from distributed import Security
@@ -54,13 +54,14 @@ def serve_worker(cluster: str, jobs: int, *certificates: str | Path | None) -> b
     given = _checked(certificates)
     check_installed()
     try:
-        remote_worker.use(check_jobs(jobs) or joblib.cpu_count(), _say)
+        cores = check_jobs(jobs) or joblib.cpu_count()
     except ValueError as error:
         raise ValueError(f"{jobs} jobs: {error}") from None
+    remote_worker.use(cores, _say)
     if not is_file(cluster):
         scheduler_address(cluster)
     try:
-        return asyncio.run(_be_worker(cluster, given))
+        return asyncio.run(_be_worker(cluster, cores, given))
     finally:
         remote_worker.end()
 
@@ -104,14 +105,14 @@ async def _be_scheduler(host: str, port: int, file: Path | None, certificates: C
             file.unlink(missing_ok=True)
 
 
-async def _be_worker(cluster: str, certificates: Certificates) -> bool:
+async def _be_worker(cluster: str, cores: int, certificates: Certificates) -> bool:
     _configure_dask()
     stopped = _stop_signal()
     since = time.monotonic()
     folder, has_said = temporary_folder("machine").path, False
     while not stopped.is_set() and time.monotonic() - since < PATIENCE:
         address = read_when_there(expand_path(cluster)) if is_file(cluster) else scheduler_address(cluster)
-        if address and await _play_for(address, folder, certificates, stopped):
+        if address and await _play_for(address, folder, cores, certificates, stopped):
             since, has_said = time.monotonic(), True
         elif not has_said:
             _say(f"No scheduler at {cluster} yet; waiting up to {PATIENCE:.0f} s for one (Ctrl-C to stop).")
@@ -122,14 +123,14 @@ async def _be_worker(cluster: str, certificates: Certificates) -> bool:
     return stopped.is_set()
 
 
-async def _play_for(address: str, folder: Path, certificates: Certificates, stopped: asyncio.Event) -> bool:
+async def _play_for(address: str, folder: Path, cores: int, certificates: Certificates, stopped: asyncio.Event) -> bool:
     """Play until the scheduler goes or this process is stopped; return whether the scheduler was reached at all."""
     from distributed import Worker
 
     try:
         worker = await Worker(
             address,
-            nthreads=TASKS_A_MACHINE,
+            nthreads=1,
             security=_security(certificates, "worker"),
             local_directory=str(folder),
             memory_limit=0,
@@ -138,7 +139,7 @@ async def _play_for(address: str, folder: Path, certificates: Certificates, stop
         )
     except (OSError, TimeoutError, RuntimeError):
         return False
-    _say(f"Playing for {address}, {remote_worker.jobs()} games at a time (Ctrl-C to stop).")
+    _say(f"Playing for {address}, {cores} games at a time (Ctrl-C to stop).")
     try:
         await _first(worker.finished(), stopped.wait())
         if not stopped.is_set():

@@ -1,16 +1,14 @@
-"""Dispatch tasks to the machines of a cluster (client side), two at a time each; the pool of its machines.
+"""The pool of a cluster's machines, each of which works with its own pool (client side).
 
-A separate thread talks to dask. A new machine is asked for its versions, and refused if its log would differ. Tasks of
-a lost machine are done by another. A lost connection is recreated, and all unfinished tasks are sent again; each task's
-result is returned once.
-
-The pool sends large batches, each played on one machine by all its processes. Each machine handles deaths of its own
-workers and attributes them; so this pool reports no deaths and no suspects.
+A separate thread talks to dask. A new machine is asked for its versions, and refused if its log would differ. It is
+given work as long as it has room, and returns events. What a lost machine has not finished is done by another. A lost
+connection is recreated, and all unfinished work is sent again; each piece of work appears in one event.
 """
 
 from __future__ import annotations
 
 import asyncio
+import heapq
 import itertools
 import logging
 import queue
@@ -18,17 +16,16 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from secrets import token_hex
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...plan.schedule import Ids
 from ..pools.batch_feed import BatchPace
-from ..pools.game_worker import PlayedBatch, Task
+from ..pools.game_worker import Task
 from ..pools.pool import (
     Answered,
     Died,
@@ -41,17 +38,16 @@ from ..pools.pool import (
     Pool,
     UnreachableError,
 )
+from ..pools.recovery import DEATHS_ALLOWED
 from . import remote_worker
 from .cluster_access import bundle_of, check_certificates, check_installed, exposure, scheduler_address
-from .remote_worker import Answer, Cancelled, MachineInfo, MachineUnsuitable, PlayedPart
+from .remote_worker import Exchanged, MachineInfo, MachineUnsuitableError, Returned, Work
 
 if TYPE_CHECKING:
     from distributed import Client
 
-TASKS_A_MACHINE = 2
-"""Number of tasks sent to a machine at a time, so that it never waits for the next one."""
 LOSSES_ALLOWED = 8
-"""Number of machines that may be lost while doing a task; then it is not sent again."""
+"""Number of machines that may be lost while doing a piece of work; then it is not sent again."""
 PATIENCE = 60.0
 """Seconds to wait for a scheduler that does not answer."""
 _CONNECT = 10.0
@@ -59,11 +55,17 @@ _LOOK_EVERY = 0.5
 _ANSWER = 30.0
 _GOODBYE = 1.0
 _ALONE = 5.0
+_GATHER = 0.02
+"""Seconds that a machine waits for more work before it takes what there is: the caller sends one after another."""
+_FULL, _WITH_ROOM = 5.0, 0.3
+"""Maximum seconds until a machine that has enough work, or could do more, comes back; and as long it waits for more."""
+_AHEAD = 0.5
+"""Seconds of calls that a machine is given at a time, or two for each core."""
 
 
 @contextmanager
-def connected(cluster: str) -> Iterator[Dispatcher]:
-    """Connect a dispatcher for the duration of the context.
+def connected(cluster: str) -> Iterator[DaskPool]:
+    """Connect to a cluster for the duration of the context.
 
     Raises:
         ValueError: dask is not installed, or the cluster cannot be reached; in one line.
@@ -74,54 +76,67 @@ def connected(cluster: str) -> Iterator[Dispatcher]:
     check_certificates(address)
     dispatcher = Dispatcher(address)
     try:
-        yield dispatcher
+        yield DaskPool(dispatcher)
     finally:
         dispatcher.close()
 
 
-class LostError(RuntimeError):
-    """A task has been lost with several machines in a row."""
-
-
-@dataclass(order=True)
-class RemoteTask:
-    """A function of `remote_worker` to call, and the task bundle it needs. Lower numbers are sent first."""
-
-    number: int
-    function: Callable[..., Answer] = field(compare=False)
-    arguments: tuple[Any, ...] = field(compare=False)
-    bundle: tuple[str, bytes] | None = field(compare=False)
-    losses: int = field(default=0, compare=False)
+@contextmanager
+def reached(cluster: str) -> Iterator[MakePool]:
+    """Return a factory of pools, all of them a cluster's only one, for the duration of the connection."""
+    with connected(cluster) as pool:
+        yield lambda jobs: nullcontext(pool)
 
 
 @dataclass
 class ConnectedMachine:
-    """A machine in use: its description, time of arrival, current task bundle, and number of unfinished tasks."""
+    """A machine in use, and its unfinished work.
+
+    Attributes:
+        since, games: when it was given its first work of the current task, and the games it has played since.
+        session: key of its session for the current task, once it is open.
+        out, unsent: its unfinished work by number, and what of it has not been sent yet.
+    """
 
     address: str
     hello: MachineInfo
     since: float = field(default_factory=time.monotonic)
-    bundle: str = ""
-    out: int = 0
-    equipping: asyncio.Lock = field(default_factory=asyncio.Lock)
+    games: int = 0
+    session: remote_worker.Key | None = None
+    out: dict[int, Work] = field(default_factory=dict)
+    unsent: list[Work] = field(default_factory=list)
 
+    def take(self, work: Work) -> None:
+        self.out[work.number] = work
+        self.unsent.append(work)
 
-def mean_cores(machines: Iterable[ConnectedMachine]) -> float:
-    """Return the mean number of games that a machine plays at a time; 1 without machines."""
-    return fmean([known.hello.cores for known in machines] or [1.0])
+    def drop(self) -> None:
+        """Forget all work, and the session."""
+        self.since, self.games, self.session, self.out, self.unsent = time.monotonic(), 0, None, {}, []
 
+    def settle(self, returned: Returned) -> None:
+        """Note that work is unfinished no more.
 
-@dataclass(frozen=True)
-class Returned:
-    """Result of a remote task, and the machine that did it."""
-
-    number: int
-    answer: Answer | LostError
-    address: str
+        Raises:
+            MachineUnsuitableError: it is not the work of this machine, or other games were played.
+        """
+        work = [self.out.pop(number) for number in returned.numbers if number in self.out]
+        if isinstance(returned.event, Finished):
+            ids = returned.event.batch.played.ids
+            requested = np.concatenate([ids[:0], *(item.ids for item in work if item.ids is not None)])
+            if not np.array_equal(np.sort(requested), np.sort(ids)):
+                self.out |= {item.number: item for item in work}
+                raise MachineUnsuitableError("it sent games that were not requested, which were discarded")
+            self.games += len(ids)
 
 
 class Dispatcher:
-    """See the module. Used by one thread; `close` ends the connection."""
+    """See the module. Used by one thread; `close` ends the connection.
+
+    Attributes:
+        depth: pieces of work that a machine is given for each core.
+        interpreted: reasons why agents run interpreted on any machine, by their indices in the plan.
+    """
 
     def __init__(self, address: str) -> None:
         """Connect to the scheduler.
@@ -130,15 +145,20 @@ class Dispatcher:
             ValueError: it cannot be reached.
         """
         self.address = address
+        self.depth = 2
+        self.interpreted: dict[int, str] = {}
+        self._client_id = token_hex(8)
+        self._numbers = itertools.count(1)
+        self._bundle = b""
         self._is_gone = False
         self._alone_since = time.monotonic()
         self._present: set[str] = set()
         self._known: dict[str, ConnectedMachine] = {}
         self._names: dict[str, str] = {}
         self._refused: dict[str, str] = {}
+        self._failures: Counter[str] = Counter()
+        self._waiting: list[Work] = []
         self._inbox: queue.SimpleQueue[Returned | None] = queue.SimpleQueue()
-        self._waiting: asyncio.PriorityQueue[RemoteTask] = asyncio.PriorityQueue()
-        self._dropped_below = 0
         self._first: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), daemon=True)
         self._thread.start()
@@ -151,13 +171,14 @@ class Dispatcher:
         return [known for known in list(self._known.values()) if known.address not in self._refused]
 
     @property
-    def refused(self) -> dict[str, str]:
-        """Reasons why machines are not used, by address."""
-        return dict(self._refused)
+    def cores(self) -> int:
+        """Number of games that all machines play at a time; 1 without machines."""
+        return max(1, sum(machine.hello.cores for machine in self.machines))
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes for the user: which machines play, which do not, and who else can use the cluster."""
-        left_out = [f"{self._named(address)} does not play: {why}" for address, why in sorted(self.refused.items())]
+        """Return notes for the user: which machines do not play, and who else can use the cluster."""
+        refused = sorted(dict(self._refused).items())
+        left_out = [f"{self._named(address)} does not play: {why}" for address, why in refused]
         joining = f"no machine connected: start one with isolation cluster join {self.address}"
         waiting = joining if self._is_alone() else ""
         return tuple(filter(None, (exposure(self.address), *left_out, waiting)))
@@ -170,14 +191,10 @@ class Dispatcher:
         """
         if self._is_gone:
             raise UnreachableError(f"lost the connection to the scheduler at {self.address}")
-        refused = self.refused
+        refused = dict(self._refused)
         if self._present and self._present <= refused.keys() and self._is_alone():
             address = min(self._present)
             raise UnreachableError(f"no machine of {self.address} can play; {self._named(address)}: {refused[address]}")
-
-    def refuse(self, address: str, why: str) -> None:
-        """Stop using a machine until it reconnects; notes contain the reason."""
-        self._refused[address] = why
 
     def _named(self, address: str) -> str:
         return f"{self._names[address]} ({address})" if address in self._names else address
@@ -187,27 +204,29 @@ class Dispatcher:
         self._alone_since = now if self.machines else self._alone_since
         return now - self._alone_since > _ALONE
 
-    def send(self, remote_task: RemoteTask) -> None:
-        """Queue a task for the next machine that has time."""
-        self._loop.call_soon_threadsafe(self._waiting.put_nowait, remote_task)
+    def begin(self, bundle: bytes = b"") -> None:
+        """Drop all work; from now on work is for this task, or without one."""
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._begin(bundle), self._loop).result(_GOODBYE)
+
+    def send(self, work: Work) -> int:
+        """Give work a number, and keep it for the next machine that has room."""
+        work = replace(work, number=next(self._numbers))
+        self._loop.call_soon_threadsafe(self._put, work)
+        return work.number
 
     def received(self, timeout: float) -> list[Returned]:
-        """Return the results since the last call, waiting up to `timeout` seconds for the first one."""
+        """Return the events since the last call, waiting up to `timeout` seconds for the first one."""
         messages: list[Returned | None] = []
         with suppress(queue.Empty):
             messages.append(self._inbox.get(timeout=timeout) if timeout > 0 else self._inbox.get_nowait())
             while True:
                 messages.append(self._inbox.get_nowait())
-        return [returned for returned in messages if returned and returned.number >= self._dropped_below]
-
-    def drop(self, below: int, key: str) -> None:
-        """Forget all tasks of smaller numbers; machines stop working on those with this bundle."""
-        self._dropped_below = below
-        with suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(self._forget(key), self._loop).result(_GOODBYE)
+        return [returned for returned in messages if returned]
 
     def close(self) -> None:
-        """End the connection."""
+        """End the connection, and all work."""
+        self.begin()
         self._loop.call_soon_threadsafe(self._life.cancel)
         self._thread.join(_GOODBYE)
 
@@ -215,6 +234,7 @@ class Dispatcher:
 
     async def _live(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._arrived = asyncio.Event()
         self._life = asyncio.create_task(self._stay_connected())
         with suppress(asyncio.CancelledError):
             await self._life
@@ -252,6 +272,8 @@ class Dispatcher:
                     break
                 seen = time.monotonic()
                 self._present = set(cores)
+                for address in [name for name, task in attended.items() if task.done() and name not in self._refused]:
+                    del attended[address]
                 for address in cores.keys() - attended.keys():
                     attended[address] = asyncio.create_task(self._attend(client, address))
                 for address in attended.keys() - cores.keys():
@@ -265,85 +287,91 @@ class Dispatcher:
         return seen
 
     async def _attend(self, client: Client, address: str) -> None:
-        hello = await self._greeted(client, address)
-        if isinstance(hello, MachineInfo):
-            self._names[address] = hello.name
-        if why_not := _refusal(hello):
-            self._refused[address] = why_not
-            return
-        assert isinstance(hello, MachineInfo)
-        known = self._known[address] = ConnectedMachine(address, hello)
+        """Give a machine work until it fails or is refused; if it stays, it is attended to again."""
         try:
-            await asyncio.gather(*(self._send_on(client, known) for _ in range(TASKS_A_MACHINE)))
-        finally:
-            del self._known[address]
-
-    async def _greeted(self, client: Client, address: str) -> MachineInfo | Exception:
-        while True:
-            try:
-                answers = await asyncio.wait_for(
-                    client.run(remote_worker.greet, workers=[address], on_error="return"), _ANSWER
-                )
-            except Exception:  # it may be busy, or about to go
-                answers = {}
-            if isinstance(answers.get(address), (MachineInfo, ImportError, AttributeError, TypeError)):
-                answer: MachineInfo | Exception = answers[address]
-                return answer
-            await asyncio.sleep(_LOOK_EVERY)
-
-    async def _send_on(self, client: Client, known: ConnectedMachine) -> None:
-        while known.address not in self._refused:
-            remote_task = await self._waiting.get()
-            if known.address in self._refused:
-                self._waiting.put_nowait(remote_task)
-            elif remote_task.number >= self._dropped_below:
-                await self._try(client, known, remote_task)
-
-    async def _try(self, client: Client, known: ConnectedMachine, remote_task: RemoteTask) -> None:
-        """Let a machine do a task and queue the result; on failure the task is queued again."""
-        known.out += 1
-        try:
-            await self._equip(client, known, remote_task)
-            answer = await _done(client, known.address, remote_task)
+            hello = await _greeted(client, address)
+            if isinstance(hello, MachineInfo):
+                self._names[address] = hello.name
+            if why_not := _refusal(hello):
+                raise MachineUnsuitableError(why_not)
+            assert isinstance(hello, MachineInfo)
+            machine = self._known[address] = ConnectedMachine(address, hello)
+            while True:
+                await self._fill(machine)
+                await self._exchange(client, machine)
+        except MachineUnsuitableError as error:
+            self._refused[address] = str(error)
         except Exception as error:  # raised by the machine or by dask
-            self._put_back(remote_task, is_lost=type(error).__name__ == "KilledWorker")
-            await asyncio.sleep(_LOOK_EVERY)
-            return
-        except asyncio.CancelledError:
-            self._put_back(remote_task, is_lost=known.address not in self._present)
-            raise
+            self._failures[address] += client.status == "running"
+            if self._failures[address] == DEATHS_ALLOWED:
+                self._refused[address] = in_one_line(error)
         finally:
-            known.out -= 1
-        if isinstance(answer, MachineUnsuitable):
-            self.refuse(known.address, answer.why)
-        if isinstance(answer, MachineUnsuitable | Cancelled):
-            self._put_back(remote_task, is_lost=False)
-            await asyncio.sleep(_LOOK_EVERY)
-        else:
-            self._inbox.put(Returned(remote_task.number, answer, known.address))
+            if left := self._known.pop(address, None):
+                is_lost = client.status == "running" and address not in self._refused
+                self._put_back(left.out.values(), is_lost=is_lost)
 
-    async def _equip(self, client: Client, known: ConnectedMachine, remote_task: RemoteTask) -> None:
-        async with known.equipping:
-            if remote_task.bundle and known.bundle != remote_task.bundle[0]:
-                await asyncio.wait_for(
-                    client.run(remote_worker.receive, *remote_task.bundle, workers=[known.address]), _ANSWER
-                )
-                known.bundle = remote_task.bundle[0]
+    async def _fill(self, machine: ConnectedMachine) -> None:
+        """Give a machine waiting work, as much as it has room for; one that has nothing to do waits for some."""
+        while True:
+            if not self._waiting and self._room(machine) > 0:
+                self._arrived.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_WITH_ROOM if machine.out else None):
+                        await self._arrived.wait()
+            if len(self._waiting) < self._room(machine):
+                await asyncio.sleep(_GATHER)
+            while self._waiting and self._room(machine) > 0:
+                machine.take(heapq.heappop(self._waiting))
+            if machine.out:
+                return
 
-    def _put_back(self, remote_task: RemoteTask, is_lost: bool) -> None:
-        remote_task.losses += is_lost
-        if remote_task.losses < LOSSES_ALLOWED:
-            self._waiting.put_nowait(remote_task)
-        elif remote_task.number >= self._dropped_below:
-            self._inbox.put(
-                Returned(remote_task.number, LostError(f"{remote_task.losses} machines were lost while running it"), "")
-            )
+    def _room(self, machine: ConnectedMachine) -> int:
+        """Return how much more work to give a machine: no other one may be idle while work waits for this one."""
+        is_any_idle = any(not other.out for other in self.machines if other is not machine)
+        return machine.hello.cores * (1 if is_any_idle else self.depth) - len(machine.out)
 
-    async def _forget(self, key: str) -> None:
-        addresses = list(self._known)
+    async def _exchange(self, client: Client, machine: ConnectedMachine) -> None:
+        """Send a machine its work, and take its events."""
+        work, machine.unsent = machine.unsent, []
+        if not (key := machine.session):
+            key = machine.session = (self._client_id, next(self._numbers))
+            await client.run(remote_worker.begin, key, self._bundle, workers=[machine.address])
+        low, patience = self.depth * machine.hello.cores // 2, _WITH_ROOM if self._room(machine) > 0 else _FULL
+        exchanged = await _exchanged(client, machine.address, key, work, low, patience)
+        if machine.session == key:  # else all work was dropped meanwhile
+            for returned in exchanged.returned:
+                machine.settle(returned)
+                self._failures[machine.address] = 0
+                self._inbox.put(returned)
+            self.interpreted |= exchanged.interpreted
+
+    async def _begin(self, bundle: bytes) -> None:
+        self._bundle, self.interpreted = bundle, {}
+        self._waiting.clear()
+        busy = [machine.address for machine in self.machines if machine.out]
+        for machine in self.machines:
+            machine.drop()
         with suppress(Exception):
-            if addresses:
-                await self._client.run(remote_worker.forget, key, workers=addresses, on_error="ignore")
+            if busy:
+                await self._client.run(remote_worker.forget, self._client_id, workers=busy, on_error="ignore")
+
+    def _put(self, work: Work) -> None:
+        heapq.heappush(self._waiting, work)
+        self._arrived.set()
+
+    def _put_back(self, left: Iterable[Work], is_lost: bool) -> None:
+        for work in left:
+            work.losses += is_lost
+            if work.losses < LOSSES_ALLOWED:
+                self._put(work)
+                continue
+            why = f"lost repeatedly: {work.losses} machines were lost while running it"
+            failed = (
+                Failed(ChildProcessError(f"the same work was {why}"), work.number)
+                if work.ids is None
+                else Failed(ValueError(f"the same games were {why}"), None)
+            )
+            self._inbox.put(Returned((work.number,), failed))
 
 
 def silence_dask() -> None:
@@ -355,18 +383,26 @@ def silence_dask() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-async def _done(client: Client, address: str, remote_task: RemoteTask) -> Answer:
+async def _greeted(client: Client, address: str) -> MachineInfo | Exception:
+    answers = await client.run(remote_worker.greet, workers=[address], on_error="return")
+    if isinstance(answers[address], (MachineInfo, ImportError, AttributeError, TypeError)):
+        answer: MachineInfo | Exception = answers[address]
+        return answer
+    raise answers[address]
+
+
+async def _exchanged(client: Client, address: str, *arguments: Any) -> Exchanged:
     future = client.submit(
-        remote_task.function,
-        *remote_task.arguments,
-        key=f"isolation-{remote_task.number}-{token_hex(4)}",
+        remote_worker.exchange,
+        *arguments,
+        key=f"isolation-{token_hex(8)}",
         workers=[address],
         allow_other_workers=False,
         pure=False,
     )
     try:
-        answer: Answer = await future
-        return answer
+        exchanged: Exchanged = await future
+        return exchanged
     finally:
         future.release()
 
@@ -387,123 +423,87 @@ def in_one_line(error: BaseException) -> str:
 
 
 FIRST, SHORTEST, LONGEST = 0.5, 0.5, 7.0
-"""Target seconds of a batch on a machine: of its first batch, of the last ones, and of any other."""
+"""Target seconds of a batch on a core: of its first batch, of the last ones, and of any other."""
 LONGEST_LATE = 60.0
 """Upper limit of the batch duration in long runs, where longer batches keep the number of log files small."""
 _SHARE = 0.01
 
 
-@contextmanager
-def reached(cluster: str) -> Iterator[MakePool]:
-    """Return a factory of pools on a cluster's machines, for the duration of the connection; see `connected`."""
-    numbers = itertools.count(1)
-    with connected(cluster) as dispatcher:
-        yield lambda jobs: DaskPool(dispatcher, numbers)
-
-
 class DaskPool(Pool):
-    """Pool of all machines of a cluster, which may come and go. Without any, tasks wait in the dispatcher."""
+    """Pool of all machines of a cluster, which may come and go. Without any, work waits in the dispatcher.
 
-    def __init__(self, dispatcher: Dispatcher, numbers: Iterator[int]) -> None:
+    It can be assigned again after it was closed.
+    """
+
+    def __init__(self, dispatcher: Dispatcher, main: DaskPool | None = None) -> None:
         self._dispatcher = dispatcher
-        self._numbers = numbers
-        self._bundle = ("", b"")
-        self._batches: dict[int, Ids] = {}
-        self._calls: set[int] = set()
-        self._games: Counter[str] = Counter()
-        self._interpreted: dict[int, str] = {}
+        self._main = main  # if this one is for a game that may kill its worker
+        self._out: set[int] = set()
+        self._kept: list[Returned] = []
         self._began = time.monotonic()
+        self._answered = 0
 
     def assign(self, task: Task) -> None:
-        self._drop()
-        self._interpreted = {}
-        self._bundle = (token_hex(8), bundle_of(task))
+        self._drop(bundle_of(task))
 
     @property
     def has_room(self) -> bool:
-        return len(self._batches) < TASKS_A_MACHINE * max(1, len(self._dispatcher.machines))
+        return len(self._out) < 2 * self._dispatcher.cores
+
+    @property
+    def calls_at_once(self) -> int:
+        return self._dispatcher.depth * self._dispatcher.cores
 
     @property
     def is_busy(self) -> bool:
-        return bool(self._batches or self._calls)
+        return bool(self._out)
 
     @property
     def fleet(self) -> Fleet:
         machines = tuple(map(self._machine, self._dispatcher.machines))
-        return Fleet(machines, self._pace(), self._dispatcher.notes(), dict(self._interpreted))
+        longest = min(LONGEST_LATE, max(LONGEST, _SHARE * (time.monotonic() - self._began)))
+        pace = BatchPace(self._dispatcher.cores, FIRST, SHORTEST, longest)
+        return Fleet(machines, pace, self._dispatcher.notes(), dict(self._dispatcher.interpreted))
 
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
-        assert not interpreted, "machines replay by themselves what has killed a worker"
-        number = self._send(remote_worker.play, ids)
-        self._batches[number] = ids
+        assert interpreted == bool(self._main), "a game that may kill its worker is played alone, and only that"
+        self._out.add(self._dispatcher.send(Work(0, ids, is_alone=interpreted)))
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
-        number = self._send(remote_worker.call, function, *arguments)
-        self._calls.add(number)
+        number = self._dispatcher.send(Work(0, call=(function, *arguments), is_alone=bool(self._main)))
+        self._out.add(number)
         return number
 
     def finished(self, timeout: float) -> list[Event]:
         self._dispatcher.check()
-        returned = self._dispatcher.received(timeout if self.is_busy else 0)
-        events = [event for event in map(self._event, returned) if event]
+        kept, self._kept = self._kept, []
+        events: list[Event] = []
+        for returned in kept + self._dispatcher.received(timeout if self._out and not kept else 0):
+            if self._out.issuperset(returned.numbers):
+                self._out -= set(returned.numbers)
+                events.append(returned.event)
+            elif self._main:
+                self._main._kept.append(returned)
+        self._answered += sum(isinstance(event, Answered) for event in events)
+        a_second = self._answered / (time.monotonic() - self._began) / self._dispatcher.cores
+        self._dispatcher.depth = 2 + round(_AHEAD * a_second)
         return sorted(events, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
 
-    def alone(self) -> Pool:
-        """Never called: this pool reports no deaths, and so no suspects."""
-        raise NotImplementedError
+    def alone(self) -> DaskPool:
+        return DaskPool(self._dispatcher, self)
 
     def close(self) -> None:
         """See `Pool.close`. The dispatcher is kept for the next pool."""
-        self._drop()
+        if self._out and not self._main:
+            self._drop()
+
+    def _drop(self, bundle: bytes = b"") -> None:
+        self._dispatcher.begin(bundle)
+        self._out.clear()
+        self._began, self._answered, self._dispatcher.depth = time.monotonic(), 0, 2
 
     def _machine(self, known: ConnectedMachine) -> Machine:
         port = known.address.rpartition(":")[2]
-        seconds = time.monotonic() - max(known.since, self._began)
-        rate = self._games[known.address] / seconds if seconds > 0 else 0.0
-        return Machine(f"{known.hello.name}:{port}", known.hello.cores, known.hello.processor, rate, known.out)
-
-    def _drop(self) -> None:
-        if self.is_busy:
-            self._dispatcher.drop(next(self._numbers), self._bundle[0])
-        self._batches.clear()
-        self._calls.clear()
-
-    def _send(self, function: Callable[..., remote_worker.Answer], *arguments: object) -> int:
-        number = next(self._numbers)
-        self._dispatcher.send(RemoteTask(number, function, (self._bundle[0], *arguments), self._bundle))
-        return number
-
-    def _event(self, returned: Returned) -> Event | None:
-        number, answer = returned.number, returned.answer
-        ids = self._batches.pop(number, None)
-        self._calls.discard(number)
-        call = number if ids is None else None
-        match answer:
-            case PlayedPart(part, matches, seconds, interpreted):
-                if ids is None or not np.array_equal(np.sort(part.ids), np.sort(ids)):
-                    self._discard(returned.address, ids)
-                    return None
-                self._interpreted |= interpreted
-                self._games[returned.address] += len(part.ids)
-                return Finished(PlayedBatch(part, matches, seconds))
-            case Answered(_, value):
-                return Answered(number, value)
-            case Failed(error):
-                return Failed(error, call)
-            case LostError():
-                return Failed(ValueError(f"the same games were lost repeatedly: {answer}"), call)
-            case Died():
-                return Died((), (), (number,))
-            case _:
-                raise AssertionError(f"unexpected answer: {answer}")
-
-    def _discard(self, address: str, ids: Ids | None) -> None:
-        """Stop using a machine that returned games it was not asked for, and submit the requested games again."""
-        self._dispatcher.refuse(address, "it sent games that were not requested, which were discarded")
-        if ids is not None:
-            self.submit(ids)
-
-    def _pace(self) -> BatchPace:
-        cores = mean_cores(self._dispatcher.machines)
-        longest = min(LONGEST_LATE, max(LONGEST, _SHARE * (time.monotonic() - self._began)))
-        return BatchPace(max(1, len(self._dispatcher.machines)), FIRST * cores, SHORTEST * cores, longest * cores)
+        seconds = time.monotonic() - known.since
+        rate = known.games / seconds if seconds > 0 else 0.0
+        return Machine(f"{known.hello.name}:{port}", known.hello.cores, known.hello.processor, rate, len(known.out))

@@ -1,52 +1,45 @@
-"""Functions that run on a cluster machine, in its own worker processes.
+"""A cluster machine: what it is, and its pool, which works for one client at a time.
 
-The process keeps its workers, and the code they have loaded, from one remote task to the next. Remote tasks are done
-one at a time; all other functions here return immediately, even during a task.
+A client opens a session for a task (`begin`), and exchanges work for events in it (`exchange`), which occupies a thread
+of dask's; all other functions here return immediately. When a session of another client gets work, that of the one
+before is finished first, and its events are kept for it. The process keeps its workers, and the code they have loaded.
 """
 
 from __future__ import annotations
 
 import hashlib
 import multiprocessing
-import os
-import pickle
 import platform
 import socket
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
-from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import joblib
 import numpy as np
-from loky import get_reusable_executor
-from numpy.typing import NDArray
 
-from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
-from ...plan.schedule import Ids, record_points
+from ...plan.schedule import Ids
 from ...record import log_parts
 from ..finished_games import FinishedGames, GameEndings, LogPart, games_table, joined
-from ..pools.batch_feed import BatchFeed
-from ..pools.game_worker import Task
+from ..pools.game_worker import PlayedBatch, Task
 from ..pools.interrupts import Interrupted
 from ..pools.loky_pool import LokyPool
-from ..pools.pool import TICK, Answered, Died, Failed
+from ..pools.pool import TICK, Answered, Died, Event, Failed, Finished, Pool
 from ..pools.preparation import prepare
-from ..pools.process_map import Result, run, starting_silently
-from ..pools.recovery import FORFEITED, play_missing
 from .cluster_access import unpack_task
 
-_PARCELS_KEPT = 16
-_IDLE = 60
-"""Seconds of idleness after which worker processes end."""
+SESSIONS_KEPT = 16
+"""Maximum number of open sessions; the oldest is dropped, and its client opens another."""
+
+Key = tuple[str, int]
+"""Identifies a session: its client, and a number."""
 
 
 @dataclass(frozen=True)
@@ -68,44 +61,151 @@ class MachineInfo:
     why_not: str = ""
 
 
+@dataclass(order=True)
+class Work:
+    """A batch of games, or a call: its function and arguments. Lower numbers are sent first.
+
+    Attributes:
+        is_alone: it may kill its worker, so that nothing else may be under way in the pool.
+        losses: number of machines that were lost with it.
+    """
+
+    number: int
+    ids: Ids | None = field(compare=False, default=None)
+    call: tuple[Any, ...] = field(compare=False, default=())
+    is_alone: bool = field(compare=False, default=False)
+    losses: int = field(compare=False, default=0)
+
+
 @dataclass(frozen=True)
-class PlayedPart:
-    """A finished batch: its part of the log, and durations for `BatchFeed`.
+class Returned:
+    """An event, and the numbers of the work that is unfinished no more."""
+
+    numbers: tuple[int, ...]
+    event: Event
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """Events of a session; all games that it has finished are one part of the log.
 
     `interpreted` has the reasons why agents run interpreted on this machine, by their indices in the plan.
     """
 
-    part: LogPart
-    matches: Ids
-    seconds: NDArray[np.float64]
+    returned: tuple[Returned, ...]
     interpreted: dict[int, str]
 
 
-@dataclass(frozen=True)
-class Computed:
-    """Return values and output of calls, and the mean seconds of one on a core."""
-
-    results: list[Result[Any]]
-    seconds: float
+class MachineUnsuitableError(RuntimeError):
+    """This machine cannot work in a session; the message says why. Other machines may."""
 
 
-@dataclass(frozen=True)
-class MachineUnsuitable:
-    """This machine cannot do a task, and why; other machines may."""
+class _Session:
+    """Work of a client: what is unfinished, and the events that it has not fetched yet.
 
-    why: str
+    Attributes:
+        task: the task, once it is unpacked; None if there are only calls.
+        error: why it cannot go on here, if it cannot.
+    """
+
+    def __init__(self, bundle: bytes) -> None:
+        self.bundle = bundle
+        self.task: Task | None = None
+        self.interpreted: dict[int, str] = {}
+        self.error: Exception | None = None
+        self._is_alone = False
+        self._returned: list[Returned] = []
+        self._batches: dict[int, int] = {}  # their numbers, by their first game
+        self._calls: dict[int, int] = {}  # their numbers, by the pool's
+
+    def needs_client(self, low: int) -> bool:
+        """Return whether there are events, and at most `low` batches and calls are left, or something has died."""
+        is_urgent = any(isinstance(returned.event, Died) for returned in self._returned)
+        return bool(self._returned) and (is_urgent or len(self._batches) + len(self._calls) <= low)
+
+    def start(self, pool: Pool, work: Work) -> None:
+        if work.ids is None:
+            self._calls[pool.call(*work.call)] = work.number
+        else:
+            self._batches[int(work.ids[0])] = work.number
+            pool.submit(work.ids, interpreted=work.is_alone)
+
+    def start_alone(self, pool: Pool, work: Work, interrupted: Interrupted) -> None:
+        """Finish everything else, and then this, in a pool of its own; what it returns is kept apart."""
+        self.finish(pool, interrupted)
+        others, self._returned, self._is_alone = self._returned, [], True
+        with pool.alone() as single:
+            self.start(single, work)
+            self.finish(single, interrupted)
+        self._returned, self._is_alone = [*others, *self.fetch().returned], False
+
+    def collect(self, pool: Pool) -> None:
+        """Wait for events for a tick.
+
+        Raises:
+            Exception: a batch has failed, which is due to this machine, or a call by an error of the system.
+        """
+        self._returned += map(self._settled, pool.finished(TICK))
+
+    def finish(self, pool: Pool, interrupted: Interrupted) -> None:
+        while pool.is_busy and not interrupted():
+            self.collect(pool)
+
+    def fetch(self) -> Exchanged:
+        """Return the events since the last call."""
+        if self.error:
+            raise self.error
+        returned, self._returned = self._returned, []
+        numbers: list[int] = []
+        batches: list[PlayedBatch] = []
+        others: list[Returned] = []
+        for item in returned:
+            if isinstance(item.event, Finished) and isinstance(item.event.batch.played, FinishedGames):
+                numbers += item.numbers
+                batches.append(item.event.batch)
+            else:
+                others.append(item)
+        if batches:
+            assert self.task
+            others.append(Returned(tuple(numbers), Finished(_encoded(self.task, batches))))
+        return Exchanged(tuple(others), self.interpreted)
+
+    def _settled(self, event: Event) -> Returned:
+        match event:
+            case Finished(batch):
+                return Returned((self._batches.pop(int(batch.played.ids[0])),), event)
+            case Answered(call, value):
+                number = self._calls.pop(call)
+                return Returned((number,), Answered(number, value))
+            case Failed(error, int(call)) if not isinstance(error, OSError):  # for example a full disk
+                number = self._calls.pop(call)
+                return Returned((number,), Failed(error, number))
+            case Failed(error):
+                raise error
+            case Died(suspects=(), calls=()) if not self._is_alone:
+                raise InterruptedError("worker processes die before playing a game")
+            case Died():
+                batches, calls = tuple(self._batches.values()), tuple(map(self._calls.pop, event.calls))
+                self._batches.clear()
+                return Returned((*batches, *calls), replace(event, calls=calls))
 
 
-@dataclass(frozen=True)
-class Cancelled:
-    """The task was cancelled because the machine leaves or its result is not needed any more."""
-
-
-Answer = PlayedPart | Computed | Answered | Failed | Died | MachineUnsuitable | Cancelled
-"""Result of a remote task. The numbers of calls in it are this machine's own."""
+_jobs = 0
+_say: Callable[[str], None] = lambda line: None  # noqa: E731
+_sessions: OrderedDict[Key, _Session] = OrderedDict()
+_leaving = threading.Event()
+_one_at_a_time = threading.Lock()
+_pool: LokyPool | None = None
+_current: _Session | None = None
 
 
 # Functions that may be called at any time
+
+
+def use(jobs: int, say: Callable[[str], None]) -> None:
+    """Set the number of games to play at a time (0: one per core), and the function that prints messages."""
+    global _jobs, _say
+    _jobs, _say = jobs, say
 
 
 def greet(dask_worker: Any) -> MachineInfo:
@@ -118,16 +218,22 @@ def greet(dask_worker: Any) -> MachineInfo:
     return MachineInfo(socket.gethostname(), _cores(dask_worker), _processor(), versions(), why_not if daemon else "")
 
 
-def receive(key: str, bundle: bytes) -> None:
-    """Store a task bundle until it is needed."""
-    _bundles[key] = bundle
-    while len(_bundles) > _PARCELS_KEPT:
-        _bundles.popitem(last=False)
+def begin(key: Key, bundle: bytes) -> None:
+    """Open a session in place of all others of its client, for a task, or for calls if there is none."""
+    forget(key[0])
+    _sessions[key] = _Session(bundle)
+    while len(_sessions) > SESSIONS_KEPT:
+        _sessions.popitem(last=False)
 
 
-def forget(key: str) -> None:
-    """Cancel the work for a task bundle, and ignore later tasks for it."""
-    _forgotten.add(key)
+def forget(client: str) -> None:
+    """Close a client's sessions, and cancel their work."""
+    for key in [key for key in _sessions if key[0] == client]:
+        del _sessions[key]
+    if _one_at_a_time.acquire(blocking=False):  # else `exchange` notices
+        if _current not in _sessions.values() and _pool and _pool.is_busy:
+            _close()
+        _one_at_a_time.release()
 
 
 def leave() -> None:
@@ -150,50 +256,35 @@ def versions() -> dict[str, str]:
     return {**packages, "distributed": distributed.__version__, "sources": digest.hexdigest()[:12]}
 
 
-# Remote tasks
+# Functions that wait for the pool
 
 
-def play(key: str, ids: Ids) -> Answer:
-    """Play games of the task received under this key, and encode them as a part of the log.
+def exchange(key: Key, work: Sequence[Work], low: int, patience: float) -> Exchanged:
+    """Start work, and return events of the session, once at most `low` pieces are left or after `patience` seconds.
 
-    If dask has a second thread, the part is encoded while the worker processes do the next remote task.
+    Raises:
+        InterruptedError: there is no such session any more, the machine leaves, or all its workers have ended for a
+            reason that no game can be; unfinished work is lost.
+        MachineUnsuitableError: the machine cannot go on in this session.
     """
-    answer = _do(key, lambda session: _play_batch(session, ids))
-    try:
-        return answer() if callable(answer) else answer
-    except Exception as error:
-        return _unfit(error)
-
-
-def call(key: str, function: Callable[..., object], *arguments: object) -> Answer:
-    """Call `function(worker, *arguments)` in a worker process."""
-    return _do(key, lambda session: _answer_of(session, session.pool.call(function, *arguments)))
-
-
-def compute(function: Callable[..., object], calls: Sequence[tuple[Any, ...]]) -> Answer:
-    """Call `function(*call)` for every call, each in a worker process."""
-    worker, interrupted = _interruption("")
+    session = _sessions.get(key)
+    worker, interrupted = _interruption(key)
     with _one_at_a_time:
-        executor = get_reusable_executor(_cores(worker), timeout=_IDLE)
-        began, results = time.monotonic(), []
-        # The first call runs alone: it may compile code that the others use.
-        first = [] if function in _called_before else calls[:1]
-        _called_before.add(function)
         try:
-            for some in filter(None, (first, calls[len(first) :])):
-                with starting_silently():
-                    left = {executor.submit(run, os.getpid(), function, call) for call in some}
-                while left:
-                    done, left = wait(left, TICK, FIRST_COMPLETED)
-                    results += [future.result() for future in done]
-                    if interrupted():
-                        executor.shutdown(kill_workers=True)
-                        return Cancelled()
-        except OSError as error:
-            return _unfit(error)
+            if session is None or interrupted():
+                raise InterruptedError
+            if work:
+                _give_turn(session, _cores(worker), interrupted)
+            exchanged = _worked(session, work, low, patience, interrupted)
+            if interrupted():
+                raise InterruptedError
+            return exchanged
         except Exception as error:
-            return Failed(_portable(error), None)
-    return Computed(results, (time.monotonic() - began) * min(len(calls), _cores(worker)) / len(calls))
+            if session is _current:
+                _close()  # including its processes' unfinished work, which nobody waits for
+            if isinstance(error, InterruptedError):
+                raise
+            raise MachineUnsuitableError(_reported(error)) from None
 
 
 def end() -> None:
@@ -203,79 +294,58 @@ def end() -> None:
         _close()
 
 
-@dataclass
-class _Session:
-    """The worker processes and their current task.
-
-    Attributes:
-        seconds: duration of a game, by match; NaN if unknown.
-        given_up: agents that kill their process repeatedly.
-    """
-
-    pool: LokyPool
-    jobs: int
-    key: str
-    task: Task
-    interrupted: Interrupted
-    seconds: NDArray[np.float64]
-    interpreted: dict[int, str] = field(default_factory=dict)
-    given_up: set[int] = field(default_factory=set)
+def _worked(session: _Session, work: Sequence[Work], low: int, patience: float, interrupted: Interrupted) -> Exchanged:
+    if session is _current and _pool:
+        for item in work:
+            if item.is_alone:
+                session.start_alone(_pool, item, interrupted)
+            else:
+                session.start(_pool, item)
+        deadline = time.monotonic() + patience
+        while not (session.needs_client(low) or interrupted()) and time.monotonic() < deadline:
+            session.collect(_pool)
+    return session.fetch()
 
 
-_Result = TypeVar("_Result")
-
-_jobs = 0
-_say: Callable[[str], None] = lambda line: None  # noqa: E731
-_bundles: OrderedDict[str, bytes] = OrderedDict()
-_forgotten: set[str] = set()
-_called_before: set[Callable[..., object]] = set()
-_leaving = threading.Event()
-_one_at_a_time = threading.Lock()
-_session: _Session | None = None
-
-
-def use(jobs: int, say: Callable[[str], None]) -> None:
-    """Set the number of games to play at a time (0: one per core), and the function that prints messages."""
-    global _jobs, _say
-    _jobs, _say = jobs, say
-
-
-def jobs() -> int:
-    """Return the number of jobs that `use` has set."""
-    return _jobs
-
-
-def _do(key: str, remote_task: Callable[[_Session], _Result]) -> _Result | MachineUnsuitable | Cancelled:
-    worker, interrupted = _interruption(key)
-    with _one_at_a_time:
-        answer: _Result | MachineUnsuitable | Cancelled
+def _give_turn(session: _Session, jobs: int, interrupted: Interrupted) -> None:
+    """Let the pool work for a session, after finishing what it does for another; compile what it needs."""
+    global _current, _pool
+    if _current is session:
+        return
+    if _pool and _current and _current in _sessions.values():
         try:
-            answer = remote_task(_session_for(key, _cores(worker), interrupted))
+            _current.finish(_pool, interrupted)
         except Exception as error:
-            answer = _unfit(error)
-        if interrupted():
-            answer = Cancelled()
-        if isinstance(answer, MachineUnsuitable | Cancelled):
-            _close()  # including its processes' unfinished work, which the next task must not receive
-        return answer
+            _current.error = error
+    if interrupted():
+        return
+    is_new = session.task is None
+    session.task = unpack_task(session.bundle) if session.bundle else None
+    if session.task is None:
+        _close()
+    _pool, _current = _pool or LokyPool(jobs), session
+    if session.task:
+        _pool.assign(session.task)
+        if is_new:
+            session.interpreted = prepare(_pool, session.task, jobs, interrupted, lambda sharers, interpreted: None)
 
 
-def _unfit(error: Exception) -> MachineUnsuitable:
-    """Report an error here and return that this machine is unsuitable because of it."""
+def _reported(error: Exception) -> str:
+    """Print an error here, and return what it says."""
     why = str(error) if isinstance(error, ValueError) else format_exception(error)
     _say(f"This machine stops playing in this run: {why}")
-    return MachineUnsuitable(why)
+    return why
 
 
-def _interruption(key: str) -> tuple[Any, Interrupted]:
-    """Return dask's worker of this thread, and a function that returns whether the current task was cancelled."""
+def _interruption(key: Key) -> tuple[Any, Interrupted]:
+    """Return dask's worker of this thread, and a function that returns whether a session was cancelled."""
     from distributed import get_worker
     from distributed.core import Status
 
     worker = get_worker()
 
     def interrupted() -> bool:
-        return _leaving.is_set() or key in _forgotten or worker.status not in (Status.running, Status.paused)
+        return _leaving.is_set() or key not in _sessions or worker.status not in (Status.running, Status.paused)
 
     return worker, interrupted
 
@@ -285,79 +355,21 @@ def _cores(worker: Any) -> int:
     return _jobs or (worker.state.nthreads if worker.state.nthreads > 1 else int(joblib.cpu_count()))
 
 
-def _session_for(key: str, jobs: int, interrupted: Interrupted) -> _Session:
-    global _session
-    if _session is None or _session.key != key:
-        task = unpack_task(_bundles[key])
-        pool = _session.pool if _session else LokyPool(jobs)
-        pool.assign(task)
-        _session = _Session(pool, jobs, key, task, interrupted, np.full(len(task.schedule.matches), np.nan))
-        _session.interpreted = prepare(pool, task, jobs, interrupted, lambda sharers, interpreted: None)
-    _session.interrupted = interrupted
-    return _session
-
-
 def _close() -> None:
-    global _session
-    if _session is not None:
-        _session.pool.close()
-        _session = None
+    global _pool, _current
+    if _pool is not None:
+        _pool.close()
+    _pool = _current = None
 
 
-def _play_batch(session: _Session, ids: Ids) -> Callable[[], PlayedPart] | Cancelled:
-    """Play games; return a function that encodes them as a part of the log, for when the session is free again."""
-    schedule = session.task.schedule
-    # All other games count as played.
-    points = np.zeros((schedule.rounds, len(schedule.matches), 2), np.int8)
-    points.reshape(-1)[ids] = -1
-    feed = BatchFeed(schedule, points, session.jobs)
-    feed.seconds = session.seconds
-    batches: list[FinishedGames] = []
-
-    def record(played: FinishedGames | LogPart) -> None:
-        assert isinstance(played, FinishedGames)
-        record_points(points, played.ids, played.games.winner)
-        batches.append(played)
-
-    play_missing(
-        session.pool, feed, record, session.interrupted, lambda: None,
-        users=session.task.users, given_up=session.given_up,
-    )  # fmt: skip
-    if session.interrupted():
-        return Cancelled()
-    played = joined(batches)
-    games = played.games
-    forfeits = [game for game in np.flatnonzero(games.reason == Reason.ERROR) if games.detail[game] == FORFEITED]
-    players = schedule.players(played.ids)
-    session.given_up |= {int(players[game, 2 - games.winner[game]]) for game in forfeits}
-    matches = np.unique(schedule.match_of(ids))
-    return partial(_encoded, session.task, played, matches, session.seconds[matches], session.interpreted)
-
-
-def _encoded(task: Task, played: FinishedGames, *facts: Any) -> PlayedPart:
-    games, data = played.games, log_parts.encode_part(games_table(task.schedule, task.settings, played))
-    return PlayedPart(LogPart(played.ids, GameEndings(games.winner, games.reason, games.detail), data), *facts)
-
-
-def _answer_of(session: _Session, number: int) -> Answer:
-    while not session.interrupted():
-        for event in session.pool.finished(TICK):
-            match event:
-                case Failed(OSError() as error):  # for example a full disk
-                    raise error
-                case Failed(error, call):
-                    return Failed(_portable(error), call)
-                case Answered() | Died():
-                    return event
-    return Cancelled()
-
-
-def _portable(error: BaseException) -> BaseException:
-    """Return an exception, or one that describes it if it cannot be sent."""
-    with suppress(Exception):
-        if isinstance(pickle.loads(pickle.dumps(error)), Exception):
-            return error
-    return RuntimeError(format_exception(error))
+def _encoded(task: Task, batches: Sequence[PlayedBatch]) -> PlayedBatch:
+    """Return batches as one, encoded as a part of the log."""
+    played = joined([batch.played for batch in batches if isinstance(batch.played, FinishedGames)])
+    data = log_parts.encode_part(games_table(task.schedule, task.settings, played))
+    endings = GameEndings(played.games.winner, played.games.reason, played.games.detail)
+    matches, places = np.unique(np.concatenate([batch.matches for batch in batches]), return_inverse=True)
+    seconds = np.bincount(places, np.concatenate([batch.seconds for batch in batches])) / np.bincount(places)
+    return PlayedBatch(LogPart(played.ids, endings, data), matches, seconds)
 
 
 def _processor() -> str:

@@ -1,22 +1,13 @@
-"""Worker processes that start silently, end with their parent, and return the output of calls with their results."""
+"""Worker processes that start silently and end with their parent."""
 
 from __future__ import annotations
 
 import os
-import threading
 import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
-from typing import Any, TypeVar
 
-from knights_isolation.isolation.usercode.output_capture import CapturedOutput, capture_output
 from knights_isolation.isolation.usercode.process_lifetime import die_with_parent
-
-T = TypeVar("T")
-Result = tuple[T, CapturedOutput]
-"""Return value and output of a call."""
 
 
 @contextmanager
@@ -38,32 +29,9 @@ def starting_silently() -> Iterator[None]:
         yield
 
 
-def values_of(results: Iterable[Result[T]]) -> Iterator[T]:
-    """Yield the return values of calls; at the end a warning reports the amount of their output."""
-    all_printed = CapturedOutput()
-    for result, printed in results:
-        all_printed += printed
-        yield result
-    if sentence := all_printed.sentence("the code"):
-        warnings.warn(sentence, stacklevel=2)
-
-
 def end_with(parent: int) -> None:
     """End this process when its parent has ended, even by kill -9: an orphan would wait for work forever."""
     die_with_parent()
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)
-
-
-def run(parent: int, function: Callable[..., T], call: tuple[Any, ...]) -> Result[T]:
-    """Call a function in a process that ends with its parent; return its output with the result."""
-    if os.getpid() != parent:
-        _watch(parent)
-    with capture_output() as printed:
-        return function(*call), printed
-
-
-@cache
-def _watch(parent: int) -> None:
-    threading.Thread(target=end_with, args=(parent,), daemon=True).start()
