@@ -15,6 +15,7 @@ from knights_isolation.isolation.engines.engine_server import format_info, plan_
 from knights_isolation.isolation.engines.protocol import Program, read_go, read_move, start_of, write_move
 from knights_isolation.isolation.players import agents
 from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent, opened_player
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE
 from knights_isolation.isolation.search import SearchResult
 from knights_isolation.isolation.search.interpreted import greedy_interpreted
 
@@ -22,7 +23,7 @@ from knights_isolation.isolation.search.interpreted import greedy_interpreted
 class Talk:
     """An engine that runs in a thread of this process, and what it says."""
 
-    def __init__(self, agent, size="7x7"):
+    def __init__(self, agent, size=USUAL_SIZE):
         self.lines, self.said = queue.SimpleQueue(), queue.SimpleQueue()
         self.thread = threading.Thread(
             target=engine_server.serve, args=(agent, iter(self.lines.get, None), self.said.put, size)
@@ -47,7 +48,7 @@ class Talk:
 def talk():
     talks = []
 
-    def begin(spec, size="7x7"):
+    def begin(spec, size=USUAL_SIZE):
         talks.append(Talk(parse_agent(spec) if isinstance(spec, str) else spec, size))
         return talks[-1]
 

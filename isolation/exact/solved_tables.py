@@ -85,6 +85,7 @@ class Opening(NamedTuple):
 def early_moves(board: Board) -> tuple[int, ...] | None:
     """Return the moves that win, ascending; None if the table does not have the position.
 
+    >>> from knights_isolation.isolation import Board
     >>> early_moves(Board.from_moves([24, 14, 9, 1]))
     (0, 4, 18, 22)
     """
