@@ -23,7 +23,7 @@ from knights_isolation.isolation.boards.drawing import format_value, standing, t
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.transcript import position_of
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size, cell_name, format_moves, parse_size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size, SizeLike, cell_name, format_moves, parse_size
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.suggestions import COMMAND, advice, command, tell
 
@@ -116,7 +116,7 @@ def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] 
     )
 
 
-def replay_of_moves(moves: Sequence[int], size: str | tuple[int, int] = USUAL_SIZE) -> Replay:
+def replay_of_moves(moves: Sequence[int], size: SizeLike = USUAL_SIZE) -> Replay:
     """Make a replay of a game of which only the moves are known.
 
     Raises:

@@ -87,7 +87,6 @@ SIZES_COME_IN_AS_TEXT = {
     "isolation/games/transcript.py",
     "isolation/games/vector_games.py",
     "isolation/rules/geometry.py",
-    "experiments/evaluation/evaluation.py",
     "experiments/exchange/game_files.py",
     "experiments/league/league_run.py",
     "experiments/plan/config.py",

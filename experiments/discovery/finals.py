@@ -92,7 +92,7 @@ def check_opponent(opponent: str, size: Size) -> None:
         raise ValueError(f"no solved positions ship for {size}: choose one of {', '.join(shipped_suites())}")
     if parse_spec(opponent).limit:
         raise ValueError(f"{opponent}: leave out its limit; games are played at several")
-    check_question(EvaluationTask("cost", opponent, str(size)))
+    check_question(EvaluationTask("cost", opponent, size))
 
 
 def spec_of_file(file: Path) -> str:

@@ -139,7 +139,7 @@ def check_question(question: EvaluationTask) -> SearchAgent:
         ValueError: it is no compiled search by a heuristic, or the board is none.
     """
     agent = make_agent(complete(named(parse_spec(question.baseline)), Limit(nodes=NODES[-1])))
-    if not isinstance(agent, SearchAgent) or agent.heuristic is None or agent.compiled(question.board) is None:
+    if not isinstance(agent, SearchAgent) or agent.heuristic is None or agent.compiled(question.size) is None:
         raise ValueError(
             f"the baseline must be a search by a heuristic, as in ID:learned, compiled for {question.size}; "
             f"{agent.name} is not"
@@ -150,14 +150,14 @@ def check_question(question: EvaluationTask) -> SearchAgent:
 def prepare(question: EvaluationTask) -> Prepared:
     """Compile the baseline and ask it everything that candidates will be asked."""
     baseline, positions = check_question(question), dict[Stage, WonPositions]()
-    if question.size in shipped_suites():
-        fit, held_out = (read_suite(question.size, split).telling for split in get_args(Split))
+    if str(question.size) in shipped_suites():
+        fit, held_out = (read_suite(str(question.size), split).telling for split in get_args(Split))
         parts: dict[Stage, Suite] = {
             "positions": fit.sample(FIRST_POSITIONS, seed=1), "suite": fit, "held-out": held_out,
         }  # fmt: skip
         positions = {stage: _answered(baseline, suite) for stage, suite in parts.items() if question.asks(stage)}
     pools = ((PAIRS, 1), (FRESH_PAIRS, 2)) if question.asks("games") else ()
-    drawn = [pool_of(question.board, PLIES, count, seed).openings for count, seed in pools]
+    drawn = [pool_of(question.size, PLIES, count, seed).openings for count, seed in pools]
     openings, fresh = ([tuple(each[number]) for number in range(len(each))] for each in drawn) if drawn else ([], [])
     known = set(openings)
     return Prepared(question, baseline, positions, openings, [opening for opening in fresh if opening not in known])
@@ -190,7 +190,7 @@ class _Cascade:
         self.show(stage)
 
     def run(self) -> Evaluation:
-        question, size = self.prepared.question, self.prepared.question.board
+        question, size = self.prepared.question, self.prepared.question.size
         self.begin("load")
         heuristic = self._load()
         self.begin("values")
@@ -249,7 +249,7 @@ class _Cascade:
             raise Refusal("compile", f"it cannot be compiled: {error}") from None
 
     def _cost(self, agent: SearchAgent, rounds: int) -> float:
-        cost = measure_costs([self.prepared.baseline, agent], self.prepared.question.board, most_rounds=rounds)[1]
+        cost = measure_costs([self.prepared.baseline, agent], self.prepared.question.size, most_rounds=rounds)[1]
         if not isinstance(cost, Cost):
             raise Refusal("exception", f"it fails in a search: {cost}")
         if cost.times > DEAREST:
@@ -278,7 +278,7 @@ class _Cascade:
         mistakes = worst_mistakes(positions.suite, answers, positions.baseline[-1], MISTAKES)
         feedback = (
             f"{lead} of wins kept compared with {name} at equal cost, in {lead.n:,} won positions; a node costs "
-            f"{cost:.2f} times as much.{_describe_mistakes(mistakes, self.prepared.question.board)}"
+            f"{cost:.2f} times as much.{_describe_mistakes(mistakes, self.prepared.question.size)}"
         )
         return replace(
             done, score=lead.estimate, low=lead.low, high=lead.high, stage=stage, passed=lead.high >= 0,
@@ -332,7 +332,7 @@ class _Cascade:
         self, first: SearchAgent, second: SearchAgent, openings: Sequence[tuple[int, ...]], numbers: range
     ) -> Ints:
         """Return the games of some openings' two that the first agent wins."""
-        return play_pairs(first, second, [openings[n] for n in numbers], numbers, self.prepared.question.board)[0]
+        return play_pairs(first, second, [openings[n] for n in numbers], numbers, self.prepared.question.size)[0]
 
     def _opponents(self) -> list[SearchAgent]:
         """Return the champions that can still be played, in the baseline's time."""

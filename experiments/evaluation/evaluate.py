@@ -99,7 +99,7 @@ def evaluate_all(candidates: Sequence[AgentLike | Path], question: EvaluationTas
         asked.append(candidate)
         answers |= {candidate: known} if known else {}
     due = [candidate for candidate in dict.fromkeys(asked) if candidate not in answers]
-    asked_before = questions_to(held_out_positions(question.size), known_tries())
+    asked_before = questions_to(held_out_positions(str(question.size)), known_tries())
     for candidate, answer in zip(due, _evaluated(due, question, jobs), strict=True):
         if answer.evaluation.held_out:
             asked_before += 1
@@ -231,7 +231,7 @@ def _takes_two(node: ast.FunctionDef) -> bool:
 def _key(file: Path, name: str, question: EvaluationTask) -> str:
     """Return what is the same for candidates that differ in comments, docstrings and layout only."""
     ours = (engine_fingerprint(), versions()["knights-isolation"])
-    parts = (code_hash_without_layout(file), name, json.dumps(asdict(question)), *ours)
+    parts = (code_hash_without_layout(file), name, json.dumps({**asdict(question), "size": str(question.size)}), *ours)
     return sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Literal, get_args
 
-from knights_isolation.isolation.rules.geometry import Size, parse_size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.usercode.inputs import Inputs
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ WORST = -100.0
 
 @dataclass(frozen=True)
 class EvaluationTask:
-    """What candidates are asked, up to the stage `budget`, on a board ROWSxCOLUMNS.
+    """What candidates are asked, up to the stage `budget`, on boards of one size.
 
     `baseline` is the spec of the search that they are compared with; they search by its method. `code` is its hash:
     everything that influences its play.
@@ -33,13 +33,8 @@ class EvaluationTask:
 
     budget: Budget = "games"
     baseline: str = "ID:improved"
-    size: str = "7x7"
+    size: Size = USUAL_SIZE
     code: str = ""
-
-    @property
-    def board(self) -> Size:
-        """The size of the board."""
-        return parse_size(self.size)
 
     def asks(self, stage: Stage) -> bool:
         """Return whether the budget reaches a stage."""
@@ -128,7 +123,7 @@ class Evaluation:
     seconds: float = 0.0
     code: str = ""
 
-    def last_lead(self, size: str) -> tuple[Lead | None, str]:
+    def last_lead(self, size: Size) -> tuple[Lead | None, str]:
         """Return the lead that the last stage measured, None if there is none, and in words on what."""
         at = f"at equal cost, {' and '.join(f'{nodes:,}' for nodes in NODES)} nodes"
         if self.held_out:

@@ -298,7 +298,7 @@ def read_played(run: str | Path, size: Size) -> PlayedGames:
 def explore(played: PlayedGames, board: Board) -> Continuations:
     """Count how games continued from a position: by the players' choices or, if there were none, by random openings."""
     ply = min(board.move_count, PLIES - 1)
-    went_on = (played.ids[:, ply] == _id_of(board)) & (played.ids[:, ply + 1] != 0)
+    went_on = (played.ids[:, ply] == _orbits(board)[0]) & (played.ids[:, ply + 1] != 0)
     chosen = went_on & (played.drawn <= ply)
     drawn = bool(went_on.any()) and not chosen.any()
     counted = went_on if drawn else chosen
@@ -322,20 +322,16 @@ def _known(table: Table, size: Size) -> PlayedGames:
     return PlayedGames(size, orbit_ids_by_ply(cells, size), drawn, numbers(table, "winner").astype(np.int8))
 
 
-def _id_of(board: Board) -> int:
-    return int(_orbits([board])[0])
-
-
-def _orbits(boards: Sequence[Board]) -> NDArray[np.uint64]:
+def _orbits(*boards: Board) -> list[int]:
     ways = np.array([_way_to(board) for board in boards], np.int16).reshape(len(boards), -1)
-    return orbit_ids(ways, Size(boards[0].height, boards[0].width))
+    return list(map(int, orbit_ids(ways, Size(boards[0].height, boards[0].width))))
 
 
 def _replies(board: Board) -> dict[int, tuple[int, ...]]:
     cells = board.legal_cells()
     if not cells:
         return {}
-    ids = _orbits([board.successor(cell) for cell in cells]).tolist()
+    ids = _orbits(*map(board.successor, cells))
     return {
         reply: tuple(cell for cell, other in zip(cells, ids, strict=True) if other == reply)
         for reply in dict.fromkeys(ids)

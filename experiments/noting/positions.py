@@ -77,7 +77,7 @@ def note_evaluations(
         name, baseline = f"{method}_{reference.rpartition(':')[2]}", named_settings(asked.baseline)[0]
         agents = ("evaluate", name, baseline, f"{method}:{reference}", evaluation.code)
         look = lead.n, (lead.estimate, lead.low, lead.high), lead.p_value, evaluation.cost
-        positions = held_out_positions(asked.size) if evaluation.held_out else judged_on
+        positions = held_out_positions(str(asked.size)) if evaluation.held_out else judged_on
         tries.append(_on_positions(agents, judged_on, look, positions))
     _add(tries)
 

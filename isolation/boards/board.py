@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overlo
 from ..rules.geometry import (
     FenPosition,
     Move,
+    Size,
+    SizeLike,
     cells_of,
     check_size,
     full_mask,
@@ -137,9 +139,7 @@ class Board:
         self._setup: int | None = None
 
     @classmethod
-    def from_moves(
-        cls, cells: Sequence[int], size: str | tuple[int, int] = "7x7", players: tuple[Any, Any] = (1, 2)
-    ) -> Self:
+    def from_moves(cls, cells: Sequence[int], size: SizeLike = "7x7", players: tuple[Any, Any] = (1, 2)) -> Self:
         """Return the position after the given cells were played, player 1 first; `size` is (rows, columns) or "7x7".
 
         Raises:
@@ -167,7 +167,7 @@ class Board:
             ValueError: the text is not a FEN of a position of this game.
         """
         fen = parse_fen(text)
-        board = cls(*players, width=fen.columns, height=fen.rows)
+        board = cls(*players, width=fen.size.columns, height=fen.size.rows)
         placed = [cell for cell in fen.locations if cell is not None]
         visited = board.blank.bit_count() - fen.blank.bit_count()
         if visited == len(placed) and fen.active_index == visited % 2:
@@ -340,7 +340,7 @@ class Board:
     @_Fact
     def fen(self) -> str:
         """The position as a FEN that `from_fen` can read."""
-        return write_fen(FenPosition(self.height, self.width, self.blank, self.locations, self.active_index))
+        return write_fen(FenPosition(Size(self.height, self.width), self.blank, self.locations, self.active_index))
 
     def moves_mask(self, player_index: int) -> int:
         """Return the mask of the cells that a player could move to now; before its placement, all blank cells."""

@@ -50,11 +50,7 @@ Turn = Callable[[], tuple[int, int]]
 
 
 def measure_costs(
-    agents: Sequence[Agent],
-    size: Size = USUAL_SIZE,
-    *,
-    interpreted: bool = False,
-    most_rounds: int = ROUNDS,
+    agents: Sequence[Agent], size: Size = USUAL_SIZE, *, interpreted: bool = False, most_rounds: int = ROUNDS
 ) -> list[Cost | str]:
     """Return the cost of each agent's search in the opening and the middle game, or why it cannot be measured.
 

@@ -16,7 +16,7 @@ from ..editions.classic_board import Board
 from ..native import workspaces
 from ..native.layout import FAILED
 from ..players.agents import Agent, Player, forfeit_from, opened_player
-from ..rules.geometry import USUAL_SIZE, Size, knight_masks, size_of
+from ..rules.geometry import USUAL_SIZE, Size, SizeLike, knight_masks, size_of
 from ..rules.outcome import Reason
 from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 
@@ -52,7 +52,7 @@ class Positions:
     starts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, games: Sequence[Sequence[int]], size: str | tuple[int, int]) -> Positions:
+    def of(cls, games: Sequence[Sequence[int]], size: SizeLike) -> Positions:
         """Create positions from one sequence of cells each."""
         starts = np.cumsum([0, *map(len, games)])
         return cls(size_of(size), np.fromiter(chain.from_iterable(games), np.int16, starts[-1]), starts)
@@ -127,12 +127,7 @@ class States:
 
     @classmethod
     def of_arrays(
-        cls,
-        blank: ArrayLike,
-        own: ArrayLike,
-        other: ArrayLike,
-        turns: ArrayLike = 0,
-        size: str | tuple[int, int] = USUAL_SIZE,
+        cls, blank: ArrayLike, own: ArrayLike, other: ArrayLike, turns: ArrayLike = 0, size: SizeLike = USUAL_SIZE
     ) -> States:
         """Create states from arrays of n positions.
 

@@ -10,7 +10,7 @@ from typing import Literal
 from ..boards.drawing import format_value, standing, to_text
 from ..editions.classic_board import Board
 from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
-from ..rules.geometry import USUAL_SIZE, cell_name, parse_cell
+from ..rules.geometry import USUAL_SIZE, SizeLike, cell_name, parse_cell
 from ..rules.outcome import Reason
 from ..rules.seeds import move_seed
 from ..search import SearchResult
@@ -122,7 +122,7 @@ def why_illegal(board: Board, cell: int) -> str:
     return f"{name} is not a knight's move from {cell_name(here, board.width)}; from there you reach {options}"
 
 
-def play_human(seat: Seat, size: str | tuple[int, int] = USUAL_SIZE, moves: Sequence[int] = ()) -> GameRecord | None:
+def play_human(seat: Seat, size: SizeLike = USUAL_SIZE, moves: Sequence[int] = ()) -> GameRecord | None:
     """Play a game; return None if the human quits or the input ends before the end of the game.
 
     In the record, the human's plies have no score and no depth. The reason for resigning is `resigned`.

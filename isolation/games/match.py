@@ -16,7 +16,7 @@ from ..editions.third.timed_turn import or_as_the_third_edition
 from ..loading.load_user_code import origin_of
 from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
 from ..processes.child import AgentPicklingError
-from ..rules.geometry import USUAL_SIZE, Size, size_of
+from ..rules.geometry import USUAL_SIZE, Size, SizeLike, size_of
 from ..rules.outcome import REASON_WORDS, Reason
 from ..rules.parameters import base_function
 from ..rules.seeds import move_seed
@@ -122,7 +122,7 @@ def play(
     agent_1: Agent,
     agent_2: Agent,
     opening: Sequence[int] = (),
-    size: str | tuple[int, int] = USUAL_SIZE,
+    size: SizeLike = USUAL_SIZE,
     *,
     seed: int = 0,
     hard_cap: float | None = None,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..editions.classic_board import Board
-from ..rules.geometry import USUAL_SIZE, parse_moves, size_of, words
+from ..rules.geometry import USUAL_SIZE, SizeLike, parse_moves, size_of, words
 
 
-def position_of(size: str | tuple[int, int] | None = None, moves: str = "", fen: str | None = None) -> Board:
+def position_of(size: SizeLike | None = None, moves: str = "", fen: str | None = None) -> Board:
     """Return the board after `moves` on a board of a size, 7x7 by default, or that of a FEN.
 
     Moves are in the notation of `geometry.parse_moves`.

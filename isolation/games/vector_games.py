@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..editions.classic_board import Board
 from ..players.agents import Agent, choose_once
-from ..rules.geometry import USUAL_SIZE, Size, cells_of, full_mask, size_of
+from ..rules.geometry import USUAL_SIZE, Size, SizeLike, cells_of, full_mask, size_of
 from .batch_moves import States, choose_moves
 
 _WORD = (1 << 64) - 1
@@ -38,7 +38,7 @@ class VectorGames:
     array([1, 1])
     """
 
-    def __init__(self, count: int, size: str | tuple[int, int] = USUAL_SIZE, *, observations: bool = True) -> None:
+    def __init__(self, count: int, size: SizeLike = USUAL_SIZE, *, observations: bool = True) -> None:
         """Begin `count` games on empty boards.
 
         Raises:

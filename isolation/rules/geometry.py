@@ -46,6 +46,8 @@ class Size(NamedTuple):
 
 
 USUAL_SIZE = Size(7, 7)
+SizeLike = str | tuple[int, int]
+"""A size as people give it."""
 
 KNIGHT_STEPS: tuple[Move, ...] = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
 """(row, column) steps of a knight, in the classic order, which visits targets in ascending row-major order."""
@@ -79,7 +81,7 @@ def parse_size(text: str) -> Size:
     return check_size(int(match[1]), int(match[2]))
 
 
-def size_of(given: str | tuple[int, int]) -> Size:
+def size_of(given: SizeLike) -> Size:
     """Return the size that a caller gave as text or as (rows, columns); for functions that people call.
 
     Raises:
@@ -313,8 +315,7 @@ EXAMPLE = "7/7/7/3N3/7/n6/7 w - - 0 1"
 class FenPosition:
     """A parsed FEN: size, mask of open cells, locations of the players (None before placement), and side to move."""
 
-    rows: int
-    columns: int
+    size: Size
     blank: int
     locations: tuple[int | None, int | None]
     active_index: int
@@ -335,7 +336,7 @@ def parse_fen(text: str) -> FenPosition:
     ranks = [_cells_of(rank) for rank in match[1].split("/")]
     if any(len(rank) != len(ranks[0]) for rank in ranks):
         raise ValueError(f"not a FEN: {text[:80]!r}: rows of different lengths")
-    rows, columns = check_size(len(ranks), len(ranks[0]))
+    size = check_size(len(ranks), len(ranks[0]))
     cells = "".join(ranks)
     if cells.count("N") > 1 or cells.count("n") > 1:
         raise ValueError(f"not a FEN: {text[:80]!r}: each player must have one knight, N or n")
@@ -347,8 +348,8 @@ def parse_fen(text: str) -> FenPosition:
     active = "wb".index(match[3])
     if None in locations and (locations[1] is not None or active != (locations[0] is not None)):
         raise ValueError(f"not a FEN: {text[:80]!r}: player 1 (N) places first, then player 2 (n)")
-    blank = full_mask(rows, columns) & ~sum(1 << cell for cell, sign in enumerate(cells) if sign != ".")
-    return FenPosition(rows, columns, blank, locations, active)  # type: ignore[arg-type]
+    blank = full_mask(*size) & ~sum(1 << cell for cell, sign in enumerate(cells) if sign != ".")
+    return FenPosition(size, blank, locations, active)  # type: ignore[arg-type]
 
 
 def write_fen(position: FenPosition) -> str:
@@ -357,7 +358,7 @@ def write_fen(position: FenPosition) -> str:
     >>> write_fen(parse_fen("3/N2/*2/2n b"))
     '3/N2/*2/2n b - - 1 1'
     """
-    count = position.rows * position.columns
+    count, columns = position.size.cells, position.size.columns
     signs = ["." if position.blank >> cell & 1 else "*" for cell in range(count)]
     hand = ""
     for knight, cell in zip("Nn", position.locations, strict=True):
@@ -365,7 +366,7 @@ def write_fen(position: FenPosition) -> str:
             hand += knight
         else:
             signs[cell] = knight
-    rows = ("".join(signs[first : first + position.columns]) for first in range(0, count, position.columns))
+    rows = ("".join(signs[first : first + columns]) for first in range(0, count, columns))
     board = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in rows)
     visited = count - position.blank.bit_count()
     side = "wb"[position.active_index]

@@ -219,7 +219,7 @@ def evaluations_result(
     from knights_isolation.experiments.evaluation.evaluate import evaluate_all
     from knights_isolation.experiments.noting.positions import note_evaluations
 
-    question = EvaluationTask(budget, spec_of(baseline), str(parse_size(size)))
+    question = EvaluationTask(budget, spec_of(baseline), parse_size(size))
     evaluations = evaluate_all(candidates, question, jobs)
     note_evaluations(candidates, evaluations, question)
     evaluations = [revealed(evaluation, reveal) for evaluation in evaluations]
