@@ -202,9 +202,7 @@ def test_games_are_read_with_pyarrow_and_pandas_and_a_few_modules(tmp_path):
 
 def test_arrow_is_known_to_the_records_alone():
     arrow = {module.name for module in modules_of(*ROOMS, "cli") if "pyarrow" in module.imported}
-    assert arrow == {
-        f"experiments/record/{name}.py" for name in ("checked_parquet", "columns", "log_validation", "schema")
-    }
+    assert arrow == {f"experiments/record/{name}.py" for name in ("checked_parquet", "columns", "schema")}
 
 
 def test_the_public_names_are_those_that_scripts_rely_on():

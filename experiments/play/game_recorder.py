@@ -20,6 +20,7 @@ from ..plan import run_keeping
 from ..plan.schedule import Ids, points_table, record_points
 from ..plan.tournament_plan import Plan
 from ..record import log, log_parts
+from ..record.columns import numbers, texts
 from ..record.run_directory import lock_file, resume_advice
 from .finished_games import FinishedGames, LogPart, check_scheduled, games_table, joined
 
@@ -180,13 +181,13 @@ class GameRecorder:
         check_scheduled(self.path, self.plan.schedule, [entrant.settings for entrant in self.plan.entrants])
         columns = ["game_id", "winner", "reason", "detail"]
         table = log.read_table(self.path, columns)
-        if len(np.unique(table["game_id"].to_numpy())) < len(table):
+        if len(np.unique(numbers(table, "game_id"))) < len(table):
             with self._writing():
                 run_keeping.reopen(self.path)
                 self.duplicates = log_parts.remove_duplicates(self._folder)
             table = log.read_table(self.path, columns)
-        ids = table["game_id"].to_numpy()
-        winner, reasons = table["winner"].to_numpy(), np.array(table["reason"].to_pylist(), str)
+        ids = numbers(table, "game_id")
+        winner, reasons = numbers(table, "winner"), texts(table, "reason")
         record_points(self.points, ids, winner)
         self._count(ids, winner, reasons, table["detail"])
 

@@ -11,14 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from knights_isolation.isolation.rules.seeds import game_seeds
 
 from . import log
-from .columns import Column, Table, codes, concatenate, numbers, take, to_numpy
+from .columns import Table, codes, concatenate, numbers, take, to_numpy, with_plain_texts
 from .run_directory import is_run, load_run, resume_advice
 from .schema import RunInfo
 
@@ -45,8 +44,11 @@ def check_rows(run: Path, exists: Callable[[Ids], Flags], scheduled: Callable[[I
         _refuse(part, ids, ~exists(ids), "no such game is scheduled")
         expected = scheduled(ids)
         for name in expected.column_names:
-            differs = _differ(table[name], expected[name])
-            _refuse(part, ids, differs, f"{name} is not the scheduled one (from another run)")
+            logged, planned = (with_plain_texts(games.select([name]))[name] for games in (table, expected))
+            if not logged.equals(planned):
+                pairs = zip(logged.to_pylist(), planned.to_pylist(), strict=True)
+                differs = np.array([value != other for value, other in pairs])
+                _refuse(part, ids, differs, f"{name} is not the scheduled one (from another run)")
         _check_results(part, table, ids)
 
     log.map_parts(run, [*log.SCHEDULED, "winner", "reason"], check)
@@ -116,21 +118,6 @@ def _ids(part: Path, table: Table) -> NDArray[np.int64]:
 def _check_results(part: Path, table: Table, ids: NDArray[np.int64]) -> None:
     _refuse(part, ids, ~np.isin(numbers(table, "winner"), (1, 2)), "winner is neither 1 nor 2")
     _refuse(part, ids, codes(table, "reason", REASON_WORDS) < 0, "unknown reason")
-
-
-def _differ(column: Column, expected: Column) -> Flags:
-    import pyarrow.compute as pc
-
-    if pa.types.is_list(column.type):
-        if column.equals(expected):
-            return np.zeros(len(column), bool)
-        return np.array(
-            [value != other for value, other in zip(column.to_pylist(), expected.to_pylist(), strict=True)], bool
-        )
-    if pa.types.is_dictionary(column.type):
-        column, expected = column.cast(pa.string()), expected.cast(pa.string())
-    is_equal: Flags = pc.fill_null(pc.equal(column, expected), False).to_numpy()
-    return ~is_equal
 
 
 def _refuse(part: Path, ids: NDArray[np.int64], wrong: Flags, why: str) -> None:
