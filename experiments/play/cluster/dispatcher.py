@@ -16,7 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,6 @@ from ..pools.pool import (
     Finished,
     Fleet,
     Machine,
-    MakePool,
     Pool,
     UnreachableError,
 )
@@ -79,13 +78,6 @@ def connected(cluster: str) -> Iterator[DaskPool]:
         yield DaskPool(dispatcher)
     finally:
         dispatcher.close()
-
-
-@contextmanager
-def reached(cluster: str) -> Iterator[MakePool]:
-    """Return a factory of pools, all of them a cluster's only one, for the duration of the connection."""
-    with connected(cluster) as pool:
-        yield lambda jobs: nullcontext(pool)
 
 
 @dataclass

@@ -243,9 +243,7 @@ def _learn_of_killers(played: Played, run: _RunState) -> None:
     run.killers.finished(finished)
     for game in killed:
         loser = int(players[game, 2 - games.winner[game]])
-        if games.detail[game] == FORFEITED:
-            run.killers.given_up.add(loser)
-        elif loser not in finished:
+        if loser not in finished:
             run.killers.killed(loser)
 
 
