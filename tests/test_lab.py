@@ -13,6 +13,7 @@ from knights_isolation.experiments.record.run_directory import is_played_now
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.compiling import code_cache
+from knights_isolation.isolation.processes.child import Setup
 from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.usercode.inputs import state_of
 from knights_isolation.reports.board.board_processes import Processes, answer
@@ -257,8 +258,7 @@ def test_a_trial_compiles_in_a_process_that_cannot_write_elsewhere(tmp_path):
             "knights_isolation.experiments.analysis.quick_trial",
             "knights_isolation.reports.analysis.file_answers",
         )
-        processes = Processes(Resources(), guard="sandboxed", folder=str(tmp_path), imports=imports,
-                              scratch=str(scratch))  # fmt: skip
+        processes = Processes(Resources(), sandbox=Setup(b"", "sandboxed", str(tmp_path), imports, str(scratch)))
         try:
             return json.loads((await processes.answer(partial(trial, heuristic=f"{tmp_path}/{name}:score"), "")).body)
         finally:

@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from ..editions.classic_board import Board
-from ..engines.engine_agent import LATE_MS, UNREAD, EngineLines, Start, start_engine, write_variants
+from ..engines.engine_agent import LATE_MS, UNREAD, Start, start_engine, write_variants
 from ..engines.protocol import PROTOCOLS, UCI, UGI, Info, Program, Protocol, add_info, read_move, variant_of, write_move
 from ..files.temp_folders import temporary_folder
 from ..processes.child import NoAnswer, Termination
+from ..processes.child_process import SupervisedProgram
 from ..rules.geometry import Size
 from ..usercode.user_exceptions import to_one_line
 
@@ -77,7 +78,7 @@ def check_engine(program: Program, start: Start = start_engine) -> Generator[Eng
     protocol = PROTOCOLS[program.protocol] if program.protocol else _protocol_of(program, start)
     opening = [_greeting(protocol), *_setting_up(protocol, program)]
     errors = temporary_folder("engine-errors").path / "errors.txt"
-    lines: EngineLines | None = None
+    lines: SupervisedProgram | None = None
     try:
         for number, step in enumerate(steps := [*opening, *_steps(protocol)]):
             if lines is None:
@@ -110,7 +111,7 @@ def _protocol_of(program: Program, start: Start) -> Protocol:
     return UGI
 
 
-def _take(step: EngineCheck, lines: EngineLines, errors: Path | None = None) -> EngineCheckResult:
+def _take(step: EngineCheck, lines: SupervisedProgram, errors: Path | None = None) -> EngineCheckResult:
     """Send the lines of a step and judge the answers; `errors` is the file of the engine's standard error."""
     sent = " | ".join(line for group, _ in step.exchanges for line in group)
     received: list[str] = []
@@ -140,7 +141,7 @@ def _take(step: EngineCheck, lines: EngineLines, errors: Path | None = None) -> 
     return EngineCheckResult(step.name, not wrong, to_one_line(sent, _SHOWN), step.expected, seen, step.is_needed)
 
 
-def _receive_until(lines: EngineLines, until: str, seconds: float, received: list[str]) -> None:
+def _receive_until(lines: SupervisedProgram, until: str, seconds: float, received: list[str]) -> None:
     """Append lines to `received` until one begins with `until`."""
     deadline = time.monotonic() + seconds
     while not (until and received and received[-1].split()[:1] == [until]):
@@ -149,7 +150,7 @@ def _receive_until(lines: EngineLines, until: str, seconds: float, received: lis
             raise _Unasked("an unrequested move")
 
 
-def _expect_quiet(lines: EngineLines, seconds: float) -> None:
+def _expect_quiet(lines: SupervisedProgram, seconds: float) -> None:
     try:
         _receive_until(lines, "", seconds, [])
     except NoAnswer as error:
@@ -157,7 +158,7 @@ def _expect_quiet(lines: EngineLines, seconds: float) -> None:
             raise
 
 
-def _expect_no_more(lines: EngineLines) -> None:
+def _expect_no_more(lines: SupervisedProgram) -> None:
     """Check that no second move follows: the answer to `isready` must be `readyok`."""
     received: list[str] = []
     lines.send(b"isready", SECONDS)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from ..editions.classic_board import Board
 from ..engines.protocol import looks_like_move, read_move
@@ -64,28 +64,12 @@ class Timeouts:
 WAITS = Timeouts()
 
 
-class EngineLines(Protocol):
-    """Lines to and from an engine, for use by one thread; see `SupervisedProgram`."""
-
-    def send(self, line: bytes, seconds: float) -> None:
-        """Send a line."""
-
-    def receive(self, seconds: float) -> bytes:
-        """Return the next line."""
-
-    def ending(self, seconds: float) -> str:
-        """Return how the engine ended, in words, if that is known within `seconds`; else ""."""
-
-    def end(self) -> None:
-        """End the engine immediately. Repeated calls do nothing."""
-
-
-Start = Callable[[Program, str], EngineLines]
+Start = Callable[[Program, str], SupervisedProgram]
 _Line = tuple[int, str]
 """The number of a line of the dialogue, and its text as reported."""
 
 
-def start_engine(program: Program, errors: str) -> EngineLines:
+def start_engine(program: Program, errors: str) -> SupervisedProgram:
     """Start an engine with its standard error written to a file.
 
     Raises:
@@ -132,7 +116,7 @@ class Session:
     """
 
     program: Program
-    lines: EngineLines
+    lines: SupervisedProgram
     waits: Timeouts
     is_over: bool = field(default=False, init=False)
     is_due: bool = field(default=False, init=False)

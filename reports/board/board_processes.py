@@ -15,11 +15,11 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from knights_isolation.isolation.processes.child import Guard, NoAnswer, Setup, recipe
+from knights_isolation.isolation.processes.child import NoAnswer, Setup, recipe
 from knights_isolation.isolation.processes.child_process import Child
 from knights_isolation.isolation.processes.sandbox import limit_memory
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
@@ -90,28 +90,18 @@ ROOM = ServerLimits()
 class Processes:
     """Answers questions about the resources on a shelf; belongs to one event loop.
 
-    Processes with a `guard` work in a `folder`, import the modules `imports` before,
-    may change files in `scratch`, and read `readable` besides; they have the guard's own limits, and answer only once,
-    since user code may have tampered with them.
+    Processes of a `sandbox`, a setup without what it makes, have its limits, and answer only once, since user code may
+    have tampered with them.
 
     Raises:
         ValueError: something on the shelf cannot be used in another process.
     """
 
-    def __init__(
-        self,
-        shelf: Resources,
-        room: ServerLimits = ROOM,
-        guard: Guard = "none",
-        folder: str = "",
-        imports: tuple[str, ...] = (),
-        scratch: str = "",
-        readable: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, shelf: Resources, room: ServerLimits = ROOM, sandbox: Setup | None = None) -> None:
         self._shelf = packed(shelf)
-        self._is_guarded = guard != "none"
-        memory = 0 if self._is_guarded else room.memory
-        self._setup = Setup(recipe(answering, self._shelf, memory), guard, folder, imports, scratch, readable)
+        self._is_sandboxed = sandbox is not None
+        make = recipe(answering, self._shelf, 0 if sandbox else room.memory)
+        self._setup = replace(sandbox or Setup(b"", "none"), make=make)
         self._room = room
         self._short = asyncio.Semaphore(room.short_places)
         self._waiting = 0
@@ -149,7 +139,7 @@ class Processes:
                 if not await _is_done(asking, room.longest - room.short):
                     return failed(503, f"no answer within {room.longest:g} s: request less")
             board_answer = asking.result()
-            if not self._is_guarded:
+            if not self._is_sandboxed:
                 self._keep_or_end(process)
                 process = None
             return board_answer

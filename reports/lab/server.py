@@ -10,6 +10,7 @@ import webbrowser
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -29,6 +30,7 @@ from knights_isolation.experiments.record.run_directory import HOME, check_run, 
 from knights_isolation.experiments.roster import AgentLike, parse_agent, reference_of
 from knights_isolation.isolation.exact.solved_tables import covered_sizes
 from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.isolation.processes.child import Setup
 from knights_isolation.isolation.rules.geometry import cell_name, parse_size
 
 from ..answers import RunLike, run_path, run_paths
@@ -70,8 +72,9 @@ class LabServer(uvicorn.Server):
         scratch = tries / COMPILED
         scratch.mkdir()
         self._processes = Processes(shelf, room)
-        sandboxed = partial(Processes, Resources(), room, "sandboxed", str(tries), _FOR_TRIALS, str(scratch))
-        self._sandboxed, self._sandboxed_here = sandboxed(), sandboxed(readable=(str(Path().resolve()),))
+        sandbox = Setup(b"", "sandboxed", str(tries), _FOR_TRIALS, str(scratch))
+        self._sandboxed = Processes(Resources(), room, sandbox)
+        self._sandboxed_here = Processes(Resources(), room, replace(sandbox, readable=(str(Path().resolve()),)))
         self._api = BoardApi(shelf, self._processes)
         lines = RunLines()
         self._runs = RunPages(shelf, self._processes, lines)
