@@ -8,7 +8,6 @@ The file has one row per pair, with the columns `SOLVED` of `experiments/record/
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from itertools import permutations
@@ -21,7 +20,7 @@ from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solved_tables import is_covered, pair_is_won
 from knights_isolation.isolation.exact.solver import SearchBudget, is_mirrored
-from knights_isolation.isolation.files.atomic_write import DamagedFileError
+from knights_isolation.isolation.files.atomic_write import DamagedFileError, written_often
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, Size, canonical_opening
 from knights_isolation.isolation.rules.limits import Limit
 
@@ -36,7 +35,6 @@ Winners = NDArray[np.int8]
 SCHEMA = schema_of(SOLVED)
 
 _SIZE = b"isolation.size"
-_WRITE_EVERY = 5.0
 _FIRST_ROUND = 5_000_000_000
 """Node limit after which a pair is searched move by move; on 8x8 all but two classes of openings need fewer nodes."""
 
@@ -108,22 +106,21 @@ def solve_all(
     by_opening = {pair.opening: pair for pair in _read(path, size) if pair.winner} if path.exists() else {}
     orbits = placement_orbits(*size)
     missing = [orbit for orbit in orbits if orbit[0] not in by_opening]
-    written, pairs = time.monotonic(), sum(map(len, orbits))
-    members = {orbit[0]: orbit for orbit in orbits}
+    pairs, members = sum(map(len, orbits)), {orbit[0]: orbit for orbit in orbits}
     show(len(by_opening), pairs)
-    try:
-        if missing:  # compile here once, so that the workers find the code in the cache
-            native_function("solve", None, *size)
+    if missing:  # compile here once, so that the workers find the code in the cache
+        native_function("solve", None, *size)
+
+    def write() -> None:
+        if missing:
+            _write(path, size, by_opening.values())
+
+    with written_often(write) as look:
         for solved in parallel_map(solve_pair, ((size, orbit[0], limit) for orbit in missing), jobs, cluster):
             for opening in members[solved.opening]:
                 by_opening[opening] = SolvedPair(opening, solved.winner, solved.nodes)
             show(len(by_opening), pairs)
-            if time.monotonic() - written > _WRITE_EVERY:
-                _write(path, size, by_opening.values())
-                written = time.monotonic()
-    finally:
-        if missing:
-            _write(path, size, by_opening.values())
+            look()
     return _matrix(by_opening.values(), size.cells)
 
 

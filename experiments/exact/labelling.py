@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import SearchBudget, known_value, order_moves, value
-from knights_isolation.isolation.files.atomic_write import sweep
+from knights_isolation.isolation.files.atomic_write import sweep, written_often
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
@@ -37,9 +36,6 @@ _BATCH = 10
 
 
 _GIVE_UP_AFTER = 2
-
-
-_WRITE_EVERY = 5.0
 
 
 Ply = tuple[int, int, int, int]
@@ -92,21 +88,21 @@ def label_run(
         labels = _resumed(path, made)
         check_fit(run, labels, games)
         missing = where(table, ~np.isin(numbers(table, "game_id"), numbers(labels, "game_id")))
-        done, written = len(table) - len(missing), time.monotonic()
+        done = len(table) - len(missing)
+
+        def write() -> None:
+            if len(labels):
+                _write(path, labels, made)
+
         show(done, len(table))
-        try:
+        with written_often(write) as look:
             for batch in _label_in_parallel(missing, first_ply, size, limit, jobs, cluster):
                 if not len(labels):
                     _check_reach(run, batch, size, limit)
                 labels = concatenate([labels, batch], SCHEMA)
                 done += len(batch)
                 show(done, len(table))
-                if time.monotonic() - written > _WRITE_EVERY:
-                    _write(path, labels, made)
-                    written = time.monotonic()
-        finally:
-            if len(labels):
-                _write(path, labels, made)
+                look()
     return done
 
 

@@ -92,6 +92,7 @@ def refute(
     count: int | None,
     seed: int,
     jobs: int,
+    *,
     counting: Callable[[], AbstractContextManager[Callable[[int, int], None]]],
 ) -> tuple[list[Refuted], str]:
     """Answer for each opening of two placements whether agents hold it, as the player that it is won for.

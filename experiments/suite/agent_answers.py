@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,8 @@ REPEATS = 4
 LONGEST_SEARCH = 10.0
 """Time limit in CPU seconds for repeating a search that failed."""
 
+Question = tuple[str, int, Positions, NDArray[np.uint64]]
+"""The spec of an agent, a number, and positions in which it is asked, with a seed for each."""
 _COMPILED_CHUNK = 1000
 _INTERPRETED_CHUNK = 10
 
@@ -85,31 +89,26 @@ def collect_answers(
         ValueError: user code does not answer in time.
     """
     wanted = agents_of(specs, limit)
-    size = positions.size
-    compiled = {spec: agent for spec, agent in wanted.items() if agent.compiled(size) is not None}
-    parts: dict[str, dict[int, BatchMoves]] = {spec: {} for spec in wanted}
-    due = {spec: len(_chunks(agent, positions, repeats, spec in compiled)) for spec, agent in wanted.items()}
-
-    def take(spec: str, chunk: int, answers: BatchMoves) -> None:
-        parts[spec][chunk] = answers
-        show(sum(len(parts[spec]) == due[spec] for spec in wanted), len(wanted))
-
-    show(0, len(wanted))
-    for answered in _in_threads(compiled, positions, repeats, seed, jobs):
-        take(*answered)
+    compiled = {spec for spec, agent in wanted.items() if agent.compiled(positions.size) is not None}
     alone = [spec for spec in wanted if spec not in compiled]
     for spec in alone:
-        if silence := unresponsive_reason(wanted[spec], size):
+        if silence := unresponsive_reason(wanted[spec], positions.size):
             raise ValueError(silence)
+    questions = [
+        (spec, number, *_asked(positions, rows, seed))
+        for spec, agent in wanted.items()
+        for number, rows in enumerate(_chunks(agent, len(positions), repeats, spec in compiled))
+    ]
+    parts: dict[str, dict[int, BatchMoves]] = {spec: {} for spec in wanted}
+    due = Counter(spec for spec, *_ in questions)
     files = files_of(alone) if chosen(cluster, jobs) else ()
-    calls = (
-        (spec, files, chunk, positions.take(rows % len(positions)), _seeds(seed, rows))
-        for spec in alone
-        for chunk, rows in enumerate(_chunks(wanted[spec], positions, repeats, False))
-    )
-    for answered in parallel_map(_ask_again, calls, jobs, cluster):
-        take(*answered)
-    joined = {spec: join_answers([parts[spec][chunk] for chunk in range(due[spec])]) for spec in wanted}
+    here = _in_threads(wanted, [question for question in questions if question[0] in compiled], jobs)
+    apart = ((files, *question) for question in questions if question[0] not in compiled)
+    show(0, len(wanted))
+    for spec, number, answers in chain(here, parallel_map(_ask_again, apart, jobs, cluster)):
+        parts[spec][number] = answers
+        show(sum(len(parts[each]) == due[each] for each in wanted), len(wanted))
+    joined = {spec: join_answers([parts[spec][number] for number in range(due[spec])]) for spec in wanted}
     return [AgentAnswers(agent.name, spec, _times(agent, repeats), joined[spec]) for spec, agent in wanted.items()]
 
 
@@ -138,8 +137,7 @@ def agents_of(specs: Sequence[str], limit: Limit | None) -> dict[str, Agent]:
 def ask(agent: Agent, positions: Positions, repeats: int = REPEATS, seed: int = 1) -> AgentAnswers:
     """Ask one agent for its moves in all positions, in this process."""
     rows = np.arange(_times(agent, repeats) * len(positions))
-    answers = choose_moves(agent, positions.take(rows % len(positions)), _seeds(seed, rows))
-    return AgentAnswers(agent.name, "", _times(agent, repeats), answers)
+    return AgentAnswers(agent.name, "", _times(agent, repeats), choose_moves(agent, *_asked(positions, rows, seed)))
 
 
 def failing_position(agent: SearchAgent, root: Board) -> Board | None:
@@ -187,29 +185,28 @@ def _times(agent: Agent, repeats: int) -> int:
     return 1 if agent.is_deterministic else repeats
 
 
-def _chunks(agent: Agent, positions: Positions, repeats: int, is_compiled: bool) -> list[NDArray[np.int64]]:
-    questions = np.arange(_times(agent, repeats) * len(positions))
+def _chunks(agent: Agent, count: int, repeats: int, is_compiled: bool) -> list[NDArray[np.int64]]:
+    rows = np.arange(_times(agent, repeats) * count)
     chunk = _COMPILED_CHUNK if is_compiled else _INTERPRETED_CHUNK
-    return [questions[first : first + chunk] for first in range(0, len(questions), chunk)]
+    return [rows[first : first + chunk] for first in range(0, len(rows), chunk)]
 
 
-def _seeds(seed: int, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-    return splitmix64(np.uint64(splitmix64(seed)) ^ splitmix64(rows.astype(np.uint64) + np.uint64(1)))
+def _asked(positions: Positions, rows: NDArray[np.int64], seed: int) -> tuple[Positions, NDArray[np.uint64]]:
+    """Return the positions of some answers, which are ordered by repetition, then by position, and a seed for each."""
+    seeds = splitmix64(np.uint64(splitmix64(seed)) ^ splitmix64(rows.astype(np.uint64) + np.uint64(1)))
+    return positions.take(rows % len(positions)), seeds
 
 
 def _in_threads(
-    agents: dict[str, Agent], positions: Positions, repeats: int, seed: int, jobs: int
+    agents: Mapping[str, Agent], questions: Sequence[Question], jobs: int
 ) -> Iterator[tuple[str, int, BatchMoves]]:
-    if not agents:
+    if not questions:
         return
     is_cancelled = threading.Event()
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         running = {
-            pool.submit(
-                choose_moves, agent, positions.take(rows % len(positions)), _seeds(seed, rows), is_cancelled.is_set
-            ): (spec, chunk)
-            for spec, agent in agents.items()
-            for chunk, rows in enumerate(_chunks(agent, positions, repeats, True))
+            pool.submit(choose_moves, agents[spec], asked, seeds, is_cancelled.is_set): (spec, number)
+            for spec, number, asked, seeds in questions
         }
         try:
             for done in as_completed(running):
@@ -221,8 +218,8 @@ def _in_threads(
 
 
 def _ask_again(
-    spec: str, files: Sequence[UserFile], chunk: int, positions: Positions, seeds: NDArray[np.uint64]
+    files: Sequence[UserFile], spec: str, number: int, positions: Positions, seeds: NDArray[np.uint64]
 ) -> tuple[str, int, BatchMoves]:
     """Recreate an agent in another process, perhaps on another machine with transferred user files, and ask it."""
     (here,) = placed_specs([spec], files)
-    return spec, chunk, choose_moves(make_agent(parse_spec(here)), positions, seeds)
+    return spec, number, choose_moves(make_agent(parse_spec(here)), positions, seeds)

@@ -12,7 +12,6 @@ strengths that sometimes play random moves; the source of each position is store
 from __future__ import annotations
 
 import json
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import SearchBudget, check_position, move_results, value
+from knights_isolation.isolation.files.atomic_write import written_often
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, choose_moves
 from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.geometry import Size, cells_of, full_mask, knight_masks
@@ -204,20 +204,20 @@ def build_suite(
     for agent in {spec for source in recipe.sources for spec in source.specs} | set(recipe.field):
         parse_agent(agent).compiled(recipe.size)
     native_function("solve", None, *recipe.size)
-    written = time.monotonic()
+
+    def write() -> None:
+        nonlocal table
+        if missing:
+            table = _write(recipe, path, table, finished)
+
     show(len(finished), len(orbits))
-    try:
+    with written_often(write, _WRITE_EVERY) as look:
         calls = ((recipe, orbit, openings) for orbit, openings in missing.items())
         for orbit, part in parallel_map(_positions_of, calls, jobs, cluster):
             table = concatenate([table, part], SCHEMA)
             finished.add(orbit)
             show(len(finished), len(orbits))
-            if time.monotonic() - written > _WRITE_EVERY:
-                _write(recipe, path, table, finished)
-                written = time.monotonic()
-    finally:
-        if missing:
-            table = _write(recipe, path, table, finished)
+            look()
     return table
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -46,6 +47,26 @@ def write_atomic(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             temporary.unlink()
         raise
     sync_folder(path.parent)
+
+
+@contextmanager
+def written_often(write: Callable[[], object], seconds: float = 5.0) -> Iterator[Callable[[], None]]:
+    """Give a function that calls `write` if that was not called for so long; call it once more in the end.
+
+    So little is lost with a process that is killed, and nothing to an exception or Ctrl-C.
+    """
+    last = time.monotonic()
+
+    def look() -> None:
+        nonlocal last
+        if time.monotonic() - last > seconds:
+            write()
+            last = time.monotonic()
+
+    try:
+        yield look
+    finally:
+        write()
 
 
 def sweep(path: Path) -> None:

@@ -39,20 +39,12 @@ from ..text.rendering import Section
 from ..watch.run_progress import counting
 
 
-def refutations_answer(
-    agents: Sequence[str],
-    opponent: str,
-    sizes: Sequence[Size],
-    limits: Sequence[Limit],
-    count: int | None,
-    seed: int,
-    jobs: int,
-) -> Result[list[Refuted]]:
+def refutations_answer(agents: Sequence[str], opponent: str, *asked: Any) -> Result[list[Refuted]]:
     """Return what agents hold, a row for each on a board at a limit; of one by itself also its shortest refutation.
 
     The arguments are those of `refute`.
     """
-    results, opponent = refute(agents, opponent, sizes, limits, count, seed, jobs, partial(counting, "openings"))
+    results, opponent = refute(agents, opponent, *asked, counting=partial(counting, "openings"))
     sections, closing = [_refutations(results, opponent)], ""
     refuted = [answer for answer in results[0].answers if answer.line and not results[1:]]
     # the one whose error comes first, and of these the shortest game
