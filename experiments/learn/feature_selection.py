@@ -113,30 +113,32 @@ def select_features(
     Raises:
         ValueError: no such feature, it does not compile, or the suite has nothing to compare.
     """
-    size = suite.size
     steps = itertools.count(1)
 
     def done() -> None:
         show(next(steps), 2 * len(names) + most)
 
-    inside, outside = (_Table.of(part, size, names, at, guide, done) for part in (suite, held_out))
+    inside, outside = (_Table.of(part, names, at, guide, done) for part in (suite, held_out))
     if not len(inside.compared.kept):
         raise ValueError(f"suite {suite.name} has no pairs of moves to compare at {at}")
     chosen: list[SelectedFeature] = []
     is_interrupted = False
     try:
-        for step in _steps(inside, size, names, most):
-            feature_indices = [names.index(name) for name in step[0]]
-            weights = inside.fitted(feature_indices, np.ones(len(inside.compared.kept), bool))
-            ranked = outside.compared.ranked(weights @ outside.values[feature_indices])
-            chosen.append(SelectedFeature(step[0][-1], step[1], step[2], tuple(weights / abs(weights[0])), ranked))
+        for features, gain, cost in _steps(inside, suite.size, names, most):
+            weights = inside.fitted(features)
+            ranked = outside.compared.ranked(weights @ outside.values[features])
+            chosen.append(SelectedFeature(names[features[-1]], gain, cost, tuple(weights / abs(weights[0])), ranked))
             done()
     except KeyboardInterrupt:
         if not chosen:
             raise
         is_interrupted = True
-    alone = _alone(inside, outside, names)
-    return Selection(at, guide, inside.compared.decisions, alone, tuple(chosen), is_interrupted)
+    alone = []
+    for number, name in enumerate(names):
+        ranked = outside.compared.ranked(np.sign(inside.fitted([number])[0]) * outside.values[number])
+        alone.append(SingleFeature(name, _meaning(name), inside.loss([number]), ranked))
+    in_order = tuple(sorted(alone, key=lambda feature: feature.loss))
+    return Selection(at, guide, inside.compared.decisions, in_order, tuple(chosen), is_interrupted)
 
 
 def feature_name(reference: str) -> str:
@@ -178,22 +180,20 @@ class _Table:
     fits: NDArray[np.bool_]
 
     @classmethod
-    def of(
-        cls, suite: Suite, size: Size, names: Sequence[str], at: Limit, guide: str, done: Callable[[], None]
-    ) -> _Table:
+    def of(cls, suite: Suite, names: Sequence[str], at: Limit, guide: str, done: Callable[[], None]) -> _Table:
         """Compute the values of features; `done` is called after each."""
-        leader = compile_heuristic(get(guide), size)
+        leader = compile_heuristic(get(guide), suite.size)
         compared = compare_moves(suite, at, leader, leader.parameters)
         rows = []
         for name in names:
-            rows.append(evaluate_all(compile_heuristic(_function(name), size), compared.leaves))
+            rows.append(evaluate_all(compile_heuristic(_function(name), suite.size), compared.leaves))
             done()
         values = np.array(rows)
         return cls(compared, values, compared.differences(values), compared.orbits % 2 == 0)
 
-    def fitted(self, feature_indices: Sequence[int], where: NDArray[np.bool_]) -> Floats:
+    def fitted(self, features: Sequence[int], where: NDArray[np.bool_] | slice = slice(None)) -> Floats:
         """The weights of some features that rank some of the pairs best."""
-        differences, weights = self.differences[feature_indices][:, where], self.compared.weights[where]
+        differences, weights = self.differences[features][:, where], self.compared.weights[where]
         spread = np.sqrt((weights * differences**2).sum(axis=1) / weights.sum()) + 1e-12
         scaled = differences / spread[:, None]
 
@@ -206,14 +206,14 @@ class _Table:
         fitted_weights: Floats = minimize(loss, np.zeros(len(spread)), jac=True, method="L-BFGS-B").x / spread
         return fitted_weights
 
-    def loss(self, feature_indices: Sequence[int]) -> float:
+    def loss(self, features: Sequence[int]) -> float:
         """The loss a decision on the pairs that choose, by the weights of those that fit."""
         weights = self.compared.weights[~self.fits]
-        logits = self.fitted(feature_indices, self.fits) @ self.differences[feature_indices][:, ~self.fits]
+        logits = self.fitted(features, self.fits) @ self.differences[features][:, ~self.fits]
         return float(weights @ np.logaddexp(0.0, -logits) / weights.sum())
 
 
-def _steps(table: _Table, size: Size, names: Sequence[str], most: int) -> Iterator[tuple[list[str], float, float]]:
+def _steps(table: _Table, size: Size, names: Sequence[str], most: int) -> Iterator[tuple[list[int], float, float]]:
     """The features so far, what the last one gains, in thousandths of loss, and what it costs."""
     chosen: list[int] = []
     loss = float(np.log(2))
@@ -230,16 +230,8 @@ def _steps(table: _Table, size: Size, names: Sequence[str], most: int) -> Iterat
         costs = dict(zip(best, sums, strict=True))
         taken = max(best, key=lambda feature: (loss - losses[feature]) / max(LEAST_COST, costs[feature] - cost))
         chosen.append(taken)
-        yield [names[feature] for feature in chosen], 1000 * (loss - losses[taken]), costs[taken] - cost
+        yield chosen, 1000 * (loss - losses[taken]), costs[taken] - cost
         loss = losses[taken]
-
-
-def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[SingleFeature, ...]:
-    every = np.ones(len(inside.compared.kept), bool)
-    signs = [np.sign(inside.fitted([index], every)[0]) for index in range(len(names))]
-    ranked = [outside.compared.ranked(sign * values) for sign, values in zip(signs, outside.values, strict=True)]
-    features = [SingleFeature(name, _meaning(name), inside.loss([n]), ranked[n]) for n, name in enumerate(names)]
-    return tuple(sorted(features, key=lambda feature: feature.loss))
 
 
 def _nanoseconds(sums: Sequence[Sequence[str]], size: Size) -> list[float]:

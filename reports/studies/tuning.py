@@ -60,6 +60,7 @@ from ..charts.study_charts import features_chart, fit_chart, tuning_chart
 from ..tables.run_notes import equal_cost_sentences, times_words
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section
+from ..text.verdict_details import Word, verdict_of
 from ..watch.run_progress import counting, play_kept_run
 from .screening import verdict, verdict_section
 
@@ -100,7 +101,7 @@ class Tuned:
     @property
     def is_better(self) -> bool:
         """Whether the new values are significantly better on held-out openings."""
-        return self.judgement is not None and significant_lead(self.judgement) > 0
+        return self.judgement is not None and _word(self.judgement) == "better"
 
 
 def features_result(names: Sequence[AgentLike], at: str, guide: str, suite: str | Path, most: int) -> Result[Selection]:
@@ -356,15 +357,22 @@ def judged_section(tuning: Tuning, judgement: Judgement | None) -> Section:
     """Compare the gain in training with the result on held-out openings, if any value changed."""
     if judgement is None:
         return Section("judged", "No significant improvement in these games: keep the defaults.", ())
-    shown = estimate_of(tuning.promised, Share if judgement.gain is None else Points)
-    old = "share of games won against the old values"
-    rows = [_judged(old, shown if judgement.gain is None else None, judgement.rate, judgement.p_value)]
-    if judgement.gain is not None:
-        gain = estimate_of(judgement.gain, Points)
-        first = {"what": "gain against the opponent", "promised": shown, "held_out": gain}
-        rows.insert(0, {**first, "p_value": PValue(judgement.gain_p_value)})
-        for when in ("before", "after"):
-            rows.append(_judged(f"share won against the opponent, {when}", None, getattr(judgement, when)))
+    claims: list[tuple[str, Interval, float | None]] = [
+        ("share of games won against the old values", judgement.rate, judgement.p_value)
+    ]
+    if judgement.gain and judgement.before and judgement.after:
+        claims.insert(0, ("gain against the opponent", judgement.gain, judgement.gain_p_value))
+        claims.append(("share won against the opponent, before", judgement.before, None))
+        claims.append(("share won against the opponent, after", judgement.after, None))
+    rows = tuple(
+        {
+            "what": what,
+            "promised": None if number else estimate_of(tuning.promised, Points if judgement.gain else Share),
+            "held_out": estimate_of(interval, Points if interval is judgement.gain else Share),
+            "p_value": None if p_value is None else PValue(p_value),
+        }
+        for number, (what, interval, p_value) in enumerate(claims)
+    )
     finals = (
         "a cross-validated estimate: each half of the finals judges the best values of the other"
         if tuning.vectors is not None
@@ -374,12 +382,7 @@ def judged_section(tuning: Tuning, judgement: Judgement | None) -> Section:
         f"Held out: {pluralise(judgement.pairs, 'opening')} from orbits not used for tuning, each played twice. "
         f"Promised: {finals}. The held-out games are in {judgement.run}: {_compare(judgement.run)}"
     )
-    return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
-
-
-def _judged(what: str, promised: object, won: Interval, p_value: float | None = None) -> dict[str, Any]:
-    p_cell = None if p_value is None else PValue(p_value)
-    return {"what": what, "promised": promised, "held_out": estimate_of(won), "p_value": p_cell}
+    return Section("judged", judged_sentence(judgement), rows, (note,))
 
 
 def sweep_section(sweep: Sweep, opponent: str) -> Section:
@@ -417,20 +420,18 @@ def _value(value: Limit | float) -> str:
 
 def judged_sentence(judgement: Judgement) -> str:
     """Return the verdict from the held-out openings."""
-    lead, whom = significant_lead(judgement), "head to head" if judgement.gain is None else "against the opponent"
-    if not lead:
-        return f"On held-out openings: no significant difference from the old values {whom} yet; keep the old ones."
-    word, end = ("better", ".") if lead > 0 else ("worse", ": keep the old ones.")
+    word, whom = _word(judgement), "head to head" if judgement.gain is None else "against the opponent"
+    if word == "no significant difference":
+        return f"On held-out openings: {word} from the old values {whom} yet; keep the old ones."
+    end = "." if word == "better" else ": keep the old ones."
     return f"On held-out openings the new values are {word} than the old ones {whom}{end}"
 
 
-def significant_lead(judgement: Judgement) -> float:
-    """Return the lead of the new values on the held-out openings; 0 if there is no significant difference."""
+def _word(judgement: Judgement) -> Word:
+    lead, p_value = judgement.rate.estimate - 0.5, judgement.p_value
     if judgement.gain is not None:
         lead, p_value = judgement.gain.estimate, judgement.gain_p_value
-    else:
-        lead, p_value = judgement.rate.estimate - 0.5, judgement.p_value
-    return lead if p_value <= ALPHA else 0.0
+    return verdict_of(lead, p_value <= ALPHA)
 
 
 def short(value: float) -> str:
