@@ -298,23 +298,22 @@ def _judged(
     least = problem.loss(vector, log_scale)[0] - problem.prior(vector)
     parameters = []
 
-    def worse_by(index: int, values: Iterable[float]) -> tuple[tuple[float, float], ...]:
-        """Twice the loss of log likelihood of each value, all others fitted again, as clustered openings make it."""
-        per_loss = 2 * problem.decisions / stretched[index]
-        losses = _profile(problem, vector, log_scale, index, values)
-        return tuple((at, max(0.0, float(per_loss * (loss - least)))) for at, loss in losses)
+    def worse_by(index: int, value: float) -> float:
+        """Twice the loss of log likelihood, all others fitted again, as clustered openings make it; without prior."""
+        start = vector.copy()
+        start[index] = value
+        loss, best, _ = problem.minimised(start, log_scale, np.arange(len(vector)) == index)
+        return max(0.0, float(2 * problem.decisions / stretched[index] * (loss - problem.prior(best) - least)))
 
-    def worse_at(index: int, value: float) -> float:
-        return worse_by(index, [value])[0][1]
-
-    unchanged = [worse_at(index, before) for index, before in enumerate(space.start)]
+    unchanged = [worse_by(index, before) for index, before in enumerate(space.start)]
     p_values = holm([float(chdtrc(1, by)) for by in unchanged])
     for index, name in enumerate(space.names):
         low, high, after = space.low[index], space.high[index], vector[index]
         grid = np.linspace(low, high, points)
-        profile = worse_by(index, sorted(set(np.round(grid) if space.is_whole[index] else grid)))
+        looked_at = sorted(set(np.round(grid) if space.is_whole[index] else grid))
+        profile = tuple((float(value), worse_by(index, value)) for value in looked_at)
         within = 1.0 if space.is_whole[index] else _END_WITHIN * float(high - low)
-        ends = _interval(profile, float(after), partial(worse_at, index), within)
+        ends = _interval(profile, float(after), partial(worse_by, index), within)
         end = end_of(float(after), low, high, _AT_END * (high - low))
         parameters.append(
             FittedParameter(
@@ -369,20 +368,6 @@ def _stretched(problem: _Problem, vector: Vector, log_scale: float, compared: Co
     plain = np.diag(inverse)[:-1]
     stretched: Floats = np.maximum(1.0, robust / np.maximum(plain, 1e-300))
     return stretched
-
-
-def _profile(
-    problem: _Problem, vector: Vector, log_scale: float, index: int, values: Iterable[float]
-) -> list[tuple[float, float]]:
-    """Values of a parameter, and the loss with each, all others fitted again; without the prior."""
-    fixed = np.arange(len(vector)) == index
-    losses = []
-    for value in values:
-        start = vector.copy()
-        start[index] = value
-        loss, best, _ = problem.minimised(start, log_scale, fixed)
-        losses.append((float(value), loss - problem.prior(best)))
-    return losses
 
 
 def screened(heuristic: Heuristic, values: Mapping[str, float], held_out: Suite, limit: Limit) -> Screening:
