@@ -11,7 +11,6 @@ import knights_isolation as ki
 from knights_isolation.command_line.main import main
 from knights_isolation.experiments.discovery import finals
 from knights_isolation.experiments.discovery.campaign import (
-    CLIMBS,
     Campaign,
     Growth,
     SearchTask,
@@ -157,13 +156,14 @@ def test_the_same_seed_finds_the_same_interrupted_or_not_and_by_any_number_of_pr
     run_campaign(question, journal, 10, rounds=3, show=lambda campaign: shown.append(0))
     assert shown == [1, 2, 3]  # and nothing of a search that is only read again
     assert best_of(resumed) == best_of(whole)
-    assert [each.train for each in resumed.growth] == [each.train for each in whole.growth]
-    first, last = whole.growth[0], whole.growth[-1]
+    assert [each.best for each in resumed.growth] == [each.best for each in whole.growth]
+    first, last = whole.growth[0].best, whole.growth[-1].best
     assert 2 * last.train + last.validation > 2 * first.train + first.validation
 
 
 def test_the_page_of_a_search_shows_what_it_has_found_before_there_is_a_verdict(tmp_path: Path) -> None:
-    campaign = Campaign(growth=[Growth(1, 30.0, 320, 0.8, 0.7), Growth(2, 60.0, 640, 0.85, 0.815)])
+    best = [Found(programs(1)[0], 9.0, *shares, 40) for shares in ((0.8, 0.7), (0.85, 0.815))]
+    campaign = Campaign(growth=[Growth(1, 30.0, 320, best[0]), Growth(2, 60.0, 640, best[1])])
     for number, program in enumerate(programs(6)):
         campaign.archive.add(Found(program, 9.0 + 4 * number, 0.8 + number / 100, 0.7 + number / 100, 40))
     page = write_discovery_page(Discovery(campaign), tmp_path, Size(6, 6)).read_text()
@@ -180,9 +180,8 @@ def test_strength_is_measured_by_what_was_found_in_some_times() -> None:
     campaign = Campaign()
     for number, minutes in enumerate((0.4, 0.6, 0.9, 3.0, 6.0)):
         share = 0.8 + number / 100
-        for index, program in enumerate(programs(CLIMBS)):
-            campaign.searched[number, index] = Found(program, 20.0, share, share, 40), 60 * minutes / CLIMBS
-        campaign.growth.append(Growth(number + 1, 60 * minutes, 40 * number, share, share))
+        found = Found(programs(1)[0], 20.0, share, share, 40)
+        campaign.growth.append(Growth(number + 1, 60 * minutes, 40 * number, found))
     best = best_by_minutes(campaign)
     assert {minutes: round(found.train, 2) for minutes, found in best.items()} == {
         0.4: 0.8,

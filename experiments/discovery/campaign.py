@@ -92,14 +92,12 @@ class SearchTask:
 
 @dataclass(frozen=True)
 class Growth:
-    """The archive after a round: processor seconds, candidates, the wins that the best program keeps in training
-    and in validation."""
+    """The archive after a round: processor seconds, candidates, and the program that keeps the most wins."""
 
     round: int
     seconds: float
     candidates: int
-    train: float
-    validation: float
+    best: Found
 
 
 @dataclass
@@ -159,8 +157,7 @@ def _play_round(question: SearchTask, campaign: Campaign, journal: Path, spread:
         found, taken = campaign.searched[number, index]
         archive.add(found)
         campaign.seconds, campaign.candidates = campaign.seconds + taken, campaign.candidates + found.candidates
-    best = archive.all[0]
-    campaign.growth.append(Growth(number + 1, campaign.seconds, campaign.candidates, best.train, best.validation))
+    campaign.growth.append(Growth(number + 1, campaign.seconds, campaign.candidates, archive.all[0]))
 
 
 def _pairs(question: SearchTask, archive: Archive, number: int) -> Iterator[tuple[Program, Program]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from ..play.equal_cost import scaled_nodes, specs_at_equal_cost
 from ..roster import parse_spec
 from ..roster.spec_parser import complete, named
 from ..suite.suite_file import shipped_suites
-from .campaign import Archive, Campaign
+from .campaign import Campaign
 from .programs import NODES, REFERENCE, Found, to_python
 
 FINALISTS, CHOOSING_PAIRS, PLIES = 12, 1500, 4
@@ -214,14 +215,11 @@ class Strength:
 
 def best_by_minutes(campaign: Campaign) -> dict[float, Found]:
     """Return the best programs of some times, by the processor minutes of the rounds until then."""
-    archive, best = Archive(), {}
-    for number, growth in enumerate(campaign.growth):
-        for climb in sorted(climb for climb in campaign.searched if climb[0] == number):
-            archive.add(campaign.searched[climb][0])
+    best = {}
+    for growth, later in zip_longest(campaign.growth, campaign.growth[1:]):
         minutes = growth.seconds / 60
-        is_last = number + 1 == len(campaign.growth)
-        if is_last or any(minutes <= mark < campaign.growth[number + 1].seconds / 60 for mark in MINUTES):
-            best[minutes] = archive.all[0]
+        if later is None or any(minutes <= mark < later.seconds / 60 for mark in MINUTES):
+            best[minutes] = growth.best
     return best
 
 

@@ -156,7 +156,7 @@ def progress_line(campaign: Campaign) -> str:
     last = campaign.growth[-1]
     return (
         f"round {last.round}: {last.seconds / 60:.1f} processor minutes, {last.candidates:,} candidates, "
-        f"best {100 * last.train:.1f} % of wins kept, {100 * last.validation:.1f} % in validation"
+        f"best {100 * last.best.train:.1f} % of wins kept, {100 * last.best.validation:.1f} % in validation"
     )
 
 
@@ -165,8 +165,8 @@ def growth_chart(campaign: Campaign) -> Plot | None:
     if len(campaign.growth) < 2:
         return None
     minutes = tuple(each.seconds / 60 for each in campaign.growth)
-    train = tuple(100 * each.train for each in campaign.growth)
-    validation = tuple(100 * each.validation for each in campaign.growth)
+    train = tuple(100 * each.best.train for each in campaign.growth)
+    validation = tuple(100 * each.best.validation for each in campaign.growth)
     lines = (Series("training", "0", minutes, train), Series("validation", "1", minutes, validation))
     panel = Panel(
         "", lines, fit_axis("processor minutes", minutes), fit_axis("wins kept, per cent", (*train, *validation))
@@ -351,8 +351,8 @@ def _growth(campaign: Campaign) -> Section:
             "processor_time": Minutes(each.seconds / 60),
             "climbs": CLIMBS * each.round,
             "candidates": each.candidates,
-            "train": Share(each.train),
-            "validation": Share(each.validation),
+            "train": Share(each.best.train),
+            "validation": Share(each.best.validation),
         }
         for each in campaign.growth[::-step][::-1]
     )
