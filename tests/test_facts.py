@@ -1,19 +1,25 @@
 """Facts about agents: what an agent says of itself is read of it, from run.json, from the log, from old runs."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
+from scripted_pool import here
 
 from knights_isolation.experiments.plan import run_keeping
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record import run_directory
 from knights_isolation.experiments.record.agent_facts import read_facts, run_facts
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.record.schema import RUN_VERSION, AgentEntry, facts_in_settings, lifted
 from knights_isolation.experiments.roster import complete, make_agent, parse_spec, settings_text
 from knights_isolation.experiments.roster.agent_kinds import KINDS
+from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verification import verify
 
 SPECS = [
     "random", "greedy", "perfect", "perfect@ms=50", "ID:improved@nodes=2000", "AB:open@depth=4", "MM:null",
@@ -92,10 +98,38 @@ def test_a_run_writes_what_its_agents_say_and_findings_read_it(tmp_path):
     assert dict(load_findings([tmp_path / "run"]).agents) == facts
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_runs_of_before_are_read_as_the_table_of_kinds_says(kind):
-    facts = facts_in_settings(json.dumps({"kind": kind.name}))
+@pytest.mark.parametrize(
+    "name", ["random", "greedy", "perfect", "search", "engine", "policy", "apart", "classic"]
+)  # those of version 0
+def test_runs_of_before_are_read_as_the_table_of_kinds_says(name):
+    kind, facts = KINDS[name], facts_in_settings(json.dumps({"kind": name}))
     assert (facts["unknown"], facts["restricted"], facts["imported"]) == (kind.is_program, kind.is_restricted, False)
+
+
+def test_a_run_that_an_older_version_played_is_read_judged_and_verified_as_it_was(tmp_path):
+    old = shutil.copytree(Path(__file__).parent / "data" / "run_version_0", tmp_path / "old")
+    assert "version" not in read_json(old / "run.json")
+    findings = load_findings([old])
+    player = run_directory.load_run(old).agents["player.CustomPlayer"]
+    assert (player.deterministic, player.unknown, player.restricted, player.imported) == (False, False, True, False)
+    assert findings.played == 84
+    rates = {result.contender: round(100 * result.estimate, 1) for result in judge(findings).results[:3]}
+    assert rates == {"AB_Improved_depth2_control": 5.6, "ID_Open_50nodes": -13.9, "player.CustomPlayer": -41.7}
+    assert not any(each.is_damaged for each in verify(tmp_path))
+
+
+def test_a_run_that_an_older_version_began_is_resumed(tmp_path):
+    keys = {"contenders": ["ID:open@nodes=5"], "opponents": ["random", "greedy"], "board": "5x5", "pairs": 2}
+    config = load_config(None, {**keys, "jobs": 1, "out": str(tmp_path)})
+    run_keeping.create(tmp_path, make_plan(config), config)
+    facts = read_json(tmp_path / "run.json")
+    del facts["version"]
+    for entry in facts["agents"].values():
+        del entry["unknown"], entry["restricted"], entry["imported"]
+    write_json(tmp_path / "run.json", facts)
+    info = run_directory.load_run(tmp_path)
+    outcome = play_tournament(run_keeping.requested_config(info, jobs=1), resume=True, pools=here)
+    assert (outcome.finished, outcome.logged) == (True, info.games)
 
 
 def test_a_run_of_before_is_read_like_one_of_today_and_written_again_as_one(tmp_path):

@@ -1,7 +1,11 @@
 """The schema: documents describe its columns, written files have them, and columns of older types become today's."""
 
+import ast
+import inspect
 import re
 from collections.abc import Iterable
+from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +13,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from knights_isolation.experiments.record.checked_parquet import read_batches, read_parquet
-from knights_isolation.experiments.record.schema import DATASET, LABELS, LOG, SOLVED, SUITE, Column, lift, schema_of
+from knights_isolation.experiments.record.schema import (
+    DATASET,
+    LABELS,
+    LOG,
+    SOLVED,
+    SUITE,
+    AgentEntry,
+    Column,
+    RunInfo,
+    lift,
+    schema_of,
+)
 
 ROOT = Path(__file__).parents[1]
 TABLE = re.compile(r"\| column \| type \| unit \| meaning \|\n(?:\|.*\n)+")
@@ -62,3 +77,17 @@ def test_columns_of_older_types_are_lifted_when_a_file_is_read(tmp_path: Path) -
     assert lift(read, today) is read
     with pytest.raises(pa.ArrowInvalid):
         lift(pa.table({"winner": [300]}), today)
+
+
+@pytest.mark.parametrize("described", [RunInfo, AgentEntry])
+def test_every_field_of_run_json_has_a_meaning(described: type) -> None:
+    (definition,) = ast.parse(inspect.getsource(described)).body
+    assert isinstance(definition, ast.ClassDef)
+    texts = {
+        field.target.id: text.value.value
+        for field, text in pairwise(definition.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+    }
+    assert [*texts] == [field.name for field in fields(described)]
+    assert all(texts.values())
