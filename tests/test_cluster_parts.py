@@ -296,7 +296,12 @@ def played(ids: list[int], *numbers: int) -> Returned:
 
 
 def as_asked(work: list[Work]) -> list[Returned]:
-    return [played(item.ids.tolist(), item.number) for item in work if item.ids is not None]
+    return [
+        Returned((item.number,), Answered(item.number, None))
+        if item.ids is None
+        else played(item.ids.tolist(), item.number)
+        for item in work
+    ]
 
 
 def unfit(work: list[Work]) -> list[Returned]:
@@ -336,6 +341,21 @@ def test_a_machine_whose_workers_keep_dying_for_no_game_is_refused_and_others_pl
         assert made._refused == dict.fromkeys(
             ("tcp://lab1:1", "tcp://lab3:1"), "worker processes die before playing a game"
         )
+
+
+def test_a_machine_has_two_batches_a_core_whatever_calls_it_answered_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 2, "board": "5x5"}
+    with contextlib.closing(ScriptedMachines(monkeypatch, as_asked)) as made:
+        pool = DaskPool(made)
+        pool.assign(task_of(make_plan(load_config(None, keys))))
+        sizes = []
+        for ask in (lambda: pool.call(print), lambda: pool.submit(np.array([0]))):
+            made.had.clear()
+            for _ in range(50):
+                ask()
+            everything(pool)
+            sizes.append(max(len(numbers) for _, numbers in made.had))
+        assert sizes == [8, 8]
 
 
 def test_work_that_loses_eight_machines_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:

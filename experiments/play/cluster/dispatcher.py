@@ -126,7 +126,7 @@ class Dispatcher:
     """See the module. Used by one thread; `close` ends the connection.
 
     Attributes:
-        depth: pieces of work that a machine is given for each core.
+        began: when the current task was begun.
         interpreted: reasons why agents run interpreted on any machine, by their indices in the plan.
     """
 
@@ -137,11 +137,12 @@ class Dispatcher:
             ValueError: it cannot be reached.
         """
         self.address = address
-        self.depth = 2
+        self.began = time.monotonic()
         self.interpreted: dict[int, str] = {}
         self._client_id = token_hex(8)
         self._numbers = itertools.count(1)
         self._bundle = b""
+        self._answered = 0
         self._is_gone = False
         self._alone_since = time.monotonic()
         self._present: set[str] = set()
@@ -166,6 +167,12 @@ class Dispatcher:
     def cores(self) -> int:
         """Number of games that all machines play at a time; 1 without machines."""
         return max(1, sum(machine.hello.cores for machine in self.machines))
+
+    @property
+    def depth(self) -> int:
+        """Number of batches or calls that a machine is given for each core: more than two only of short calls."""
+        a_second = self._answered / (time.monotonic() - self.began) / self.cores
+        return 2 if self._bundle else 2 + round(_AHEAD * a_second)
 
     def notes(self) -> tuple[str, ...]:
         """Return notes for the user: which machines do not play, and who else can use the cluster."""
@@ -334,11 +341,12 @@ class Dispatcher:
             for returned in exchanged.returned:
                 machine.settle(returned)
                 self._failures[machine.address] = 0
+                self._answered += isinstance(returned.event, Answered)
                 self._inbox.put(returned)
             self.interpreted |= exchanged.interpreted
 
     async def _begin(self, bundle: bytes) -> None:
-        self._bundle, self.interpreted = bundle, {}
+        self._bundle, self._answered, self.began, self.interpreted = bundle, 0, time.monotonic(), {}
         self._waiting.clear()
         busy = [machine.address for machine in self.machines if machine.out]
         for machine in self.machines:
@@ -432,8 +440,6 @@ class DaskPool(Pool):
         self._main = main  # if this one is for a game that may kill its worker
         self._out: set[int] = set()
         self._kept: list[Returned] = []
-        self._began = time.monotonic()
-        self._answered = 0
 
     def assign(self, task: Task) -> None:
         self._drop(bundle_of(task))
@@ -453,7 +459,7 @@ class DaskPool(Pool):
     @property
     def fleet(self) -> Fleet:
         machines = tuple(map(self._machine, self._dispatcher.machines))
-        longest = min(LONGEST_LATE, max(LONGEST, _SHARE * (time.monotonic() - self._began)))
+        longest = min(LONGEST_LATE, max(LONGEST, _SHARE * (time.monotonic() - self._dispatcher.began)))
         pace = BatchPace(self._dispatcher.cores, FIRST, SHORTEST, longest)
         return Fleet(machines, pace, self._dispatcher.notes(), dict(self._dispatcher.interpreted))
 
@@ -476,9 +482,6 @@ class DaskPool(Pool):
                 events.append(returned.event)
             elif self._main:
                 self._main._kept.append(returned)
-        self._answered += sum(isinstance(event, Answered) for event in events)
-        a_second = self._answered / (time.monotonic() - self._began) / self._dispatcher.cores
-        self._dispatcher.depth = 2 + round(_AHEAD * a_second)
         return sorted(events, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
 
     def alone(self) -> DaskPool:
@@ -492,7 +495,6 @@ class DaskPool(Pool):
     def _drop(self, bundle: bytes = b"") -> None:
         self._dispatcher.begin(bundle)
         self._out.clear()
-        self._began, self._answered, self._dispatcher.depth = time.monotonic(), 0, 2
 
     def _machine(self, known: ConnectedMachine) -> Machine:
         port = known.address.rpartition(":")[2]
