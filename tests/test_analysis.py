@@ -18,7 +18,7 @@ from knights_isolation.experiments.analysis.file_contents import read_file
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record.log import count_games
 from knights_isolation.isolation.checks.agent_checks import check_values
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.reports.analysis.analysis_page import cost_table
 from knights_isolation.reports.pages.templates import kept_pages
 
@@ -132,7 +132,7 @@ def test_an_analysis_goes_on_where_it_was_stopped_and_is_not_played_twice(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("def score(game, player):\n    return float(len(game.get_legal_moves(player)))\n")
-    question = TrialConditions(opponents=("random",), limit="nodes=20", pairs=30)
+    question = TrialConditions(opponents=("random",), limit=Limit(nodes=20), pairs=30)
     contents, played = read_file("mine.py"), []
 
     def play(config: Any, *, resume: bool) -> Any:
@@ -305,7 +305,7 @@ def test_a_function_of_dear_nodes_is_named_with_its_time_and_plays_last(
             raise KeyboardInterrupt
         return play_tournament(config, resume=resume, pools=here)
 
-    stages = analyse(read_file("mine.py"), TrialConditions(limit="depth=1", pairs=2), play, 1, said.append)
+    stages = analyse(read_file("mine.py"), TrialConditions(limit=Limit(depth=1), pairs=2), play, 1, said.append)
     first = next(stages)
     assert played == ["nodes:near"]
     assert (first.comparison("near", "nodes") is None, first.comparison("far", "nodes") is None) == (False, True)

@@ -110,7 +110,7 @@ def few_games(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quick_trial, "read_suite", lambda name, split: small)
     for name, value in {"OPENING_PLIES": 22, "PYTHON_POSITIONS": 60}.items():
         monkeypatch.setattr(quick_trial, name, value)
-    monkeypatch.setattr("knights_isolation.experiments.analysis.analyse_file.QUICK_LIMIT", "nodes=200")
+    monkeypatch.setattr("knights_isolation.experiments.analysis.analyse_file.QUICK_LIMIT", Limit(nodes=200))
     monkeypatch.setattr(quick_trial, "_cost", lambda heuristic, settings, interpreted: Cost(100.0, 1.0, 1.0, 1.0))
     monkeypatch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=6, python_pairs=6))
 

@@ -22,7 +22,7 @@ from ..plan.config import load_config, playable_size
 from ..plan.run_keeping import digest_of
 from ..play.runner import Play, play_kept
 from ..record.run_directory import HOME, games_at_end
-from ..roster import parse_agent, parse_limit
+from ..roster import parse_agent
 from ..statistics.agent_results import relative_costs
 from ..statistics.contender_verdicts import Verdicts, judge_together
 from ..statistics.paired_differences import Comparison, HeadToHead
@@ -42,9 +42,9 @@ _PAIRS = 1600
 """Pairs against each opponent, divided among all functions: about a minute of games."""
 LARGE_BOARD = 4
 """Factor by which a game takes longer on boards of more than 64 cells."""
-PYTHON_LIMIT, PYTHON_PAIRS = "nodes=100", 10
+PYTHON_LIMIT, PYTHON_PAIRS = Limit(nodes=100), 10
 """Limit and pairs for functions that do not compile, which are much slower."""
-PLAYER_LIMIT, PLAYER_PAIRS = "cpu_ms=50", 2
+PLAYER_LIMIT, PLAYER_PAIRS = Limit(cpu_ms=50), 2
 """Limit and pairs for players, which use all the time they are given."""
 
 
@@ -59,13 +59,12 @@ class TrialConditions:
 
     baseline: str | None = None
     opponents: tuple[str, ...] = ()
-    limit: str = "nodes=10000"
+    limit: Limit = Limit(nodes=10_000)
     size: str = "7x7"
     pairs: int | None = None
     seed: int = 1
 
     def __post_init__(self) -> None:
-        parse_limit(self.limit)
         try:
             playable_size(self.size)
         except ValueError as error:
@@ -77,14 +76,9 @@ class TrialConditions:
         return playable_size(self.size)
 
     @property
-    def bound(self) -> Limit:
-        """Return the limit per move."""
-        return parse_limit(self.limit)
-
-    @property
     def is_of_nodes(self) -> bool:
         """Return whether the limit counts nodes, so that searches can also be compared at equal cost."""
-        return self.bound.unit == "nodes"
+        return self.limit.unit == "nodes"
 
 
 def play_gauntlet(
@@ -119,7 +113,7 @@ def _keys(
         "control": kind.removeprefix(DEAR_RUN) in ("nodes", "cost"),
         "board": question.size,
         "pairs": question.pairs or pairs,
-        "limit": limit,
+        "limit": str(limit),
         "equal_cost": kind.removeprefix(DEAR_RUN) == "cost",
         "seed": question.seed,
     }
@@ -129,7 +123,7 @@ def _keys(
     return {**keys, "jobs": jobs, "out": str(HOME / name)}
 
 
-def size_of_run(functions: int, kind: RunKind, question: TrialConditions) -> tuple[int, str]:
+def size_of_run(functions: int, kind: RunKind, question: TrialConditions) -> tuple[int, Limit]:
     """Return the number of pairs against each opponent and the limit per move."""
     if kind == "players":
         return PLAYER_PAIRS, question.limit
@@ -144,7 +138,7 @@ def size_of_run(functions: int, kind: RunKind, question: TrialConditions) -> tup
 MISTAKES = 2
 CLASSIC_OPPONENTS, OWN_PLIES = 7, 0.37
 """Number of opponents by default, and the share of a board's cells that a player visits in a game."""
-QUICK_LIMIT = "nodes=1000"
+QUICK_LIMIT = Limit(nodes=1000)
 
 
 @dataclass(frozen=True)
@@ -270,12 +264,10 @@ def _show_of(show: Show, name: str, what: str) -> None:
 
 
 def try_functions(
-    contents: FileContents, baseline: str | None, limit: str, *, in_python: bool, show: Show = lambda what: None
+    contents: FileContents, baseline: str | None, limit: Limit, *, in_python: bool, show: Show = lambda what: None
 ) -> dict[str, Trial]:
     """Check and compile each function of a file, and try it in a quick match and in solved positions."""
-    bound = parse_limit(limit)
-    opponent = parse_agent(baseline, bound) if baseline else None
-    settings = TrialSettings(opponent, bound, contents.size, in_python)
+    settings = TrialSettings(parse_agent(baseline, limit) if baseline else None, limit, contents.size, in_python)
     trials = {}
     for name, function in contents.functions.items():
         show(f"checking {name}")
@@ -332,7 +324,7 @@ def _warning(name: str, trial: Trial, question: TrialConditions, functions: int,
         return f"{name} is slow and plays last"
     pairs = question.pairs or size_of_run(functions, "nodes", question)[0]
     games = 2 * pairs * (len(question.opponents) or CLASSIC_OPPONENTS)
-    nodes = games * question.board.cells * OWN_PLIES * int(question.bound.value)
+    nodes = games * question.board.cells * OWN_PLIES * int(question.limit.value)
     minutes = nodes * trial.cost.nanoseconds / 60e9 / (jobs or cpu_count())
     took = f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.0f} h"
     return (

@@ -11,7 +11,7 @@ from typing import Any
 from knights_isolation.isolation.files.git_revisions import Revision
 from knights_isolation.isolation.loading.load_user_code import LoadError
 from knights_isolation.isolation.players.agents import Agent
-from knights_isolation.isolation.rules.geometry import Size
+from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Cost
 
 from ..plan.config import load_config
@@ -29,8 +29,6 @@ from ..suite.screening import Screening, screen
 from ..suite.suite_file import read_suite
 from .file_contents import read_file
 
-SUITE = "7x7"
-"""The solved positions, and the board that they are of."""
 NEW_BASELINE = "ID:improved"
 """What a heuristic is screened against that the main branch does not have."""
 COMMITS = "commits"
@@ -135,7 +133,7 @@ def _check(
         facts = [own.settings(), other.settings()]
         if base and _is_same(spec, base, own, other, size):
             return Checked(spec, other.name)
-        screening, cost = _screen(spec, against, terms) if str(size) == SUITE else (None, None)
+        screening, cost = _screen(spec, against, terms) if size == USUAL_SIZE else (None, None)
     checked = Checked(spec, other.name, not base, screening, cost)
     if not base or not checked.passes:
         return checked
@@ -152,7 +150,7 @@ def _is_same(spec: str, base: str, own: Agent, other: Agent, size: Size) -> bool
 
 
 def _screen(spec: str, against: str, terms: Terms) -> tuple[Screening, Cost | None]:
-    suite = read_suite(SUITE, "screen")
+    suite = read_suite("7x7", "screen")
     baseline, own = collect_answers([against, spec], suite.positions, jobs=terms.jobs)
     return screen(suite, baseline, [own]), costs_over_first([against, spec], suite.size).get(own.name)
 

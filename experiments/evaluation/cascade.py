@@ -292,7 +292,7 @@ class _Cascade:
         for nodes, own in zip(NODES, positions.baseline, strict=True):
             answers = ask(_limited(agent, cost, nodes), suite.positions)
             if answers.answers.first_failure is not None:
-                where = Board.from_moves(suite.positions[answers.answers.first_failure], suite.size).fen
+                where = suite.positions.board(answers.answers.first_failure).fen
                 raise Refusal("exception", f"it fails in a search by {answers.answers.detail} at {where}")
             gains.append(answer_values(suite, answers) - answer_values(suite, own))
         interval, p_value = kept_lead(suite, np.mean(gains, axis=0))

@@ -7,7 +7,7 @@ of a log that have been merged into others are ignored, as everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -29,9 +29,9 @@ from ..record.columns import (
     lengths,
     lists,
     numbers,
+    on_board,
     table_of_rows,
     to_names,
-    where,
     with_plain_texts,
 )
 from ..record.log import PER_PLY, SCHEMA, find_row, fold_batches, read_games, read_table
@@ -283,14 +283,12 @@ def read_played(run: str | Path, size: Size) -> PlayedGames:
         ValueError: there is no run there, it contains games that do not belong to it, or a file of it is damaged.
     """
     check_log(run)
-    rows, columns = size
     parts = [PlayedGames(size, np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
 
-    def known(table: Table) -> PlayedGames:
-        is_on_size = (numbers(table, "rows") == rows) & (numbers(table, "columns") == columns)
-        return _known(where(table, is_on_size), size)
+    def known(games: Iterable[Table]) -> list[PlayedGames]:
+        return [_known(on_board(table, size), size) for table in games]
 
-    parts += fold_batches(run, ("rows", "columns", "opening", "moves", "winner"), lambda games: [*map(known, games)])
+    parts += fold_batches(run, ("rows", "columns", "opening", "moves", "winner"), known)
     ids, drawn, winners = zip(*((part.ids, part.drawn, part.winners) for part in parts), strict=True)
     return PlayedGames(size, np.concatenate(ids), np.concatenate(drawn), np.concatenate(winners))
 

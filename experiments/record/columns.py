@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from knights_isolation.isolation.rules.geometry import Size
+
 Table: TypeAlias = pa.Table
 """An Arrow table: some columns of some rows of a file."""
 Column: TypeAlias = pa.Array | pa.ChunkedArray
@@ -74,6 +76,11 @@ def distinct(values: Column | NDArray[Any]) -> tuple[NDArray[np.integer[Any]], N
 def where(table: Table, mask: NDArray[np.bool_]) -> Table:
     """Return the rows where the mask is true."""
     return table.filter(to_arrow(mask))
+
+
+def on_board(table: Table, size: Size) -> Table:
+    """Return the games of a log that were played on boards of a size."""
+    return where(table, (numbers(table, "rows") == size.rows) & (numbers(table, "columns") == size.columns))
 
 
 def take(table: Table, order: NDArray[np.integer[Any]]) -> Table:

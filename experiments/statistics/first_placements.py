@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from knights_isolation.isolation.rules.geometry import Size, canonical_opening
 
-from ..record.columns import Table, among, lists, numbers, where
+from ..record.columns import Table, among, lists, numbers, on_board
 from ..record.log import fold_batches
 from .agent_results import total
 from .argument_checks import Ints
@@ -127,7 +127,7 @@ def visits(findings: RunResults) -> npt.NDArray[np.float64] | None:
     cells = size.cells
 
     def counted(games: Iterable[Table]) -> Ints:
-        tables = [_of_size(table, size) for table in games]
+        tables = [on_board(table, size) for table in games]
         visited = (np.bincount(lists(table, "moves")[0], minlength=cells)[:cells] for table in tables)
         return np.append(total(visited), sum(map(len, tables)))
 
@@ -155,15 +155,11 @@ def first_cells(findings: RunResults, size: Size) -> npt.NDArray[np.int16]:
 
 
 def _first_cells(table: Table, size: Size) -> tuple[Ints, npt.NDArray[np.int16]]:
-    table = _of_size(table, size)
+    table = on_board(table, size)
     values, starts = lists(table, "moves")
     moves = np.append(values, np.array([-1, -1], np.int16))
     cells = [np.where(np.diff(starts) > index, moves[starts[:-1] + index], -1) for index in (0, 1)]
     return numbers(table, "game_id"), np.array(cells, np.int16)
-
-
-def _of_size(table: Table, size: Size) -> Table:
-    return where(table, (numbers(table, "rows") == size.rows) & (numbers(table, "columns") == size.columns))
 
 
 Key = TypeVar("Key", bound=Hashable)

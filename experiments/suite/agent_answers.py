@@ -175,7 +175,7 @@ def failing_positions(asked: Sequence[AgentAnswers], positions: Positions) -> di
         spec = parse_spec(answers.spec)
         agent = make_agent(spec)
         if isinstance(agent, SearchAgent) and spec.is_file and not spec.parameters:
-            root = Board.from_moves(positions[first % len(positions)], positions.size)
+            root = positions.board(first % len(positions))
             if board := failing_position(agent, root):
                 first_failures[answers.name] = spec.target, board
     return first_failures

@@ -88,11 +88,12 @@ def analyse(
             raise ValueError("--quick plays no gauntlet: leave out --opponent, --pairs, --markdown and --html")
         return cast("Result[Analysis]", try_(heuristic, baseline=baseline, limit=limit))
     from knights_isolation.experiments.analysis.analyse_file import TrialConditions
-    from knights_isolation.experiments.roster import reference_of, spec_of
+    from knights_isolation.experiments.roster import parse_limit, reference_of, spec_of
     from knights_isolation.reports.analysis.analysis_page import analysis_answer
 
     against, rivals = spec_of(baseline) if baseline else None, tuple(map(spec_of, opponents))
-    question = TrialConditions(against, rivals, limit or TrialConditions.limit, pairs=pairs, seed=seed)
+    bound = parse_limit(limit) if limit else TrialConditions.limit
+    question = TrialConditions(against, rivals, bound, pairs=pairs, seed=seed)
     return analysis_answer(reference_of(heuristic), board, question, jobs, markdown)
 
 

@@ -359,8 +359,8 @@ def _sentence_of(analysis: Analysis, name: str) -> str:
         return "was not played."
     sentences = ["has not played all games at equal nodes."]
     if nodes is not None:
-        unit, _, value = analysis.question.limit.partition("=")
-        design = f"all searching {int(value):,} nodes a move" if unit == "nodes" else f"at {analysis.question.limit}"
+        limit = analysis.question.limit
+        design = f"all searching {limit.nodes:,} nodes a move" if limit.nodes else f"at {limit}"
         sentences = [f"{_verdict(nodes)}: {_rate_words(nodes, design)}."]
         duel = analysis.head_to_head(name, "nodes")
         if duel and not duel.is_empty:
@@ -473,7 +473,7 @@ def _steps_for(analysis: Analysis, name: str) -> list[str]:
 def _limit_words(analysis: Analysis) -> tuple[str, ...]:
     # the default limit needs no option
     limit = analysis.question.limit
-    return () if limit == TrialConditions().limit else ("--limit", limit)
+    return () if limit == TrialConditions().limit else ("--limit", str(limit))
 
 
 def _has_parameters(analysis: Analysis, name: str) -> bool:

@@ -13,7 +13,7 @@ from knights_isolation.experiments.analysis.commit_check import Checked, Terms, 
 from knights_isolation.experiments.analysis.file_contents import FileContents, read_file
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.experiments.noting.positions import note_screening
-from knights_isolation.experiments.roster import AgentLike, reference_of
+from knights_isolation.experiments.roster import AgentLike, parse_limit, reference_of
 from knights_isolation.experiments.roster.default_names import only_heuristic
 from knights_isolation.isolation.files.git_revisions import revision_named
 from knights_isolation.isolation.loading.load_user_code import load_warnings
@@ -48,15 +48,15 @@ def trials_answer(reference: str, baseline: str | None, limit: str | None) -> Re
     Raises:
         ValueError: the file cannot be read or has no heuristic.
     """
-    limit = limit or QUICK_LIMIT
+    bound = parse_limit(limit) if limit else QUICK_LIMIT
     with captured(reference):
         contents = read_file(reference)
         if not contents.functions:
             only_heuristic(contents.path)  # raises an error that lists the file's contents
         in_python = len(contents.functions) == 1
-        trials = try_functions(contents, baseline, limit, in_python=in_python, show=lambda what: tell(f"… {what}"))
+        trials = try_functions(contents, baseline, bound, in_python=in_python, show=lambda what: tell(f"… {what}"))
         text = _text(contents, trials)
-    screened = {f"ID:{contents.path}:{name}@{limit}": trial.screening for name, trial in trials.items()}
+    screened = {f"ID:{contents.path}:{name}@{bound}": trial.screening for name, trial in trials.items()}
     if asked := {spec: screening for spec, screening in screened.items() if screening}:
         note_screening("try", list(asked.values()), list(asked), "split screen", {})
     rows = flat_rows([_row(name, trial) for name, trial in trials.items()])

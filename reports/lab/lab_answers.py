@@ -43,7 +43,6 @@ from ..replay import json_score
 from ..text.cell_values import Elo, Estimate, Points, Share, estimate_of
 from .run_lines import RunLine, signature, target_of
 
-SIZE = "7x7"
 _FEWEST_FAILURES = 5
 """Reference players that must have thrown the win away for a position to be a puzzle."""
 _EVEN = 1500
@@ -114,7 +113,7 @@ def moves_of(suite: Suite, row: int) -> tuple[list[int], list[int]]:
 @cache
 def _puzzles() -> tuple[Suite, Any, Any]:
     """Return the suite, the number of reference players that failed each position, and the puzzles' rows in order."""
-    suite = read_suite(SIZE)
+    suite = read_suite()
     kept = np.bitwise_count(suite.kept_by.astype(np.uint16))
     failures = len(suite.field) - kept
     rows = np.flatnonzero(suite.is_telling & (failures >= _FEWEST_FAILURES))
@@ -137,7 +136,7 @@ def see(question: SeeingQuestion, shelf: Resources) -> dict[str, Any]:
     """Return the position, the values of moves and the choice of each heuristic, and the moves that keep the win."""
     functions = [loaded(reference) for reference in (question.first, question.second)]
     if question.moves:
-        board = Board.from_moves(parse_moves(question.moves), SIZE)
+        board = Board.from_moves(parse_moves(question.moves))
         return _answer(board, [_choice(board, function) for function in functions], _kept(board), -1)
     for row, board, kept in _telling(question.after + 1):
         choices = [_choice(board, function) for function in functions]
@@ -191,13 +190,13 @@ def _telling(first: int) -> Iterator[tuple[int, Board, list[int]]]:
     """Yield telling positions of the suite from a row on, with the moves that keep the win."""
     suite = _suite()
     for row in range(first, min(len(suite), first + _MOST_LOOKED_AT)):
-        board = Board.from_moves([int(cell) for cell in suite.positions[row]], SIZE)
+        board = suite.positions.board(row)
         yield row, board, moves_of(suite, row)[1]
 
 
 @cache
 def _suite() -> Suite:
-    suite = read_suite(SIZE, split="screen")
+    suite = read_suite(split="screen")
     return suite.take(np.flatnonzero(suite.is_telling))
 
 

@@ -223,9 +223,6 @@ def _show(address: str, announce: Callable[[str], None], open_browser: bool) -> 
         opening.start()
 
 
-USUAL = "7x7"
-
-
 def title_of(summary: BoardSummary) -> str:
     """Return what perfect play says about the first placement, in a sentence."""
     counts = [len(replies) for replies in summary.refutations]
@@ -245,7 +242,7 @@ async def openings_page(request: Request) -> Response:
     """Return the page of a board's openings."""
     frame = frame_of(request, "openings")
     try:
-        size = parse_size(request.query_params.get("board", USUAL))
+        size = parse_size(request.query_params.get("board", "7x7"))
         summary = summarise(shipped_pairs(size), size)
     except ValueError as error:
         return problem_page(frame, 404, "No such board", str(error))
