@@ -13,12 +13,12 @@ from knights_isolation.experiments.play.runner import play_tournament as play_to
 from knights_isolation.experiments.record.log import read_games as read_games
 from knights_isolation.experiments.roster import parse_agent as parse_agent
 from knights_isolation.experiments.roster import spec_of as spec_of
-from knights_isolation.experiments.statistics.agent_results import measure_effort as measure_effort
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts as Verdicts
 from knights_isolation.experiments.statistics.contender_verdicts import judge as judge
 from knights_isolation.experiments.statistics.frames import ratings_frame as ratings_frame
 from knights_isolation.experiments.statistics.frames import standings_frame as standings_frame
 from knights_isolation.experiments.statistics.frames import verdict_frame as verdict_frame
+from knights_isolation.experiments.statistics.move_statistics import measure_effort as measure_effort
 from knights_isolation.experiments.statistics.ratings import rate as rate
 from knights_isolation.experiments.statistics.run_results import RunResults as RunResults
 from knights_isolation.experiments.statistics.run_results import load_findings as load_findings

@@ -12,10 +12,9 @@ from cli import main
 from knights_isolation.experiments.plan.run_keeping import finish
 from knights_isolation.experiments.record.run_directory import missing_sentence
 from knights_isolation.experiments.roster import make_agent, parse_spec, settings_text
-from knights_isolation.experiments.statistics.agent_results import Effort, measure_effort
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.frames import verdict_frame
-from knights_isolation.experiments.statistics.move_statistics import Distribution, over_moves
+from knights_isolation.experiments.statistics.move_statistics import Distribution, Effort, measure_effort, over_moves
 from knights_isolation.experiments.statistics.planning import plan_contenders
 from knights_isolation.experiments.statistics.ratings import rate
 from knights_isolation.experiments.statistics.run_results import load_findings

@@ -1,25 +1,20 @@
-"""Agents of a run: costs per node, effort, forfeits, and whether some played the same games."""
+"""Agents of a run: costs per node, forfeits, and whether some played the same games."""
 
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 
-from ..record.columns import Table, codes, lengths, lists, numbers
+from ..record.columns import codes
 from ..record.log import read_games
-from .argument_checks import Ints
-from .run_results import LoadedRun, RunResults, fold_counted
+from .run_results import RunResults
 
 
 def node_costs(findings: RunResults) -> dict[str, Cost]:
@@ -93,83 +88,3 @@ def same_games(result: RunResults, names: list[str]) -> list[list[str]]:
     for name in names:
         groups.setdefault(games[name], []).append(name)
     return [group for group in groups.values() if len(group) > 1]
-
-
-QUICKEST_MOVE = 5
-"""Mean microseconds per move below which times are meaningless: the log has whole microseconds."""
-
-_COLUMNS = ("nodes", "time_us", "depth")
-
-
-@dataclass(frozen=True)
-class Effort:
-    """Sums over an agent's own moves, without openings. `nodes` are simulations for MCTS, 0 without a search."""
-
-    moves: int
-    nodes: int
-    microseconds: int
-    depth: int
-
-    @property
-    def mean_nodes(self) -> float:
-        """Nodes per move; NaN without moves or without a search."""
-        return self.nodes / self.moves if self.moves and self.nodes else math.nan
-
-    @property
-    def milliseconds_a_move(self) -> float:
-        """Wall time per move; NaN without moves, or if they were too fast for the log's clock."""
-        is_measured = self.moves and self.microseconds >= QUICKEST_MOVE * self.moves
-        return self.microseconds / self.moves / 1000 if is_measured else math.nan
-
-    @property
-    def mean_depth(self) -> float:
-        """Plies searched per move; NaN without moves or without a search."""
-        return self.depth / self.moves if self.moves and self.depth else math.nan
-
-
-def measure_effort(findings: RunResults) -> dict[str, Effort]:
-    """Return every agent's effort, over all games of all runs."""
-    names = list(findings.agents)
-    sums = np.zeros((1 + len(_COLUMNS), len(names)))
-    for source in findings.sources:
-        sums += fold_counted(source, ("opening", "plies", *_COLUMNS), partial(_sums, names, source))
-    return {name: Effort(*(int(value) for value in sums[:, index])) for index, name in enumerate(names)}
-
-
-def total(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Return the sum of arrays of one shape; 0 without any."""
-    return np.asarray(sum(parts))
-
-
-def agent_codes(table: Table, side: str, names: list[str], called: Mapping[str, str]) -> Ints:
-    """Return the indices in `names` of a column of agents, after renaming them by `called`; −1 for others."""
-    indices = [names.index(name) if name in names else -1 for name in called.values()]
-    return np.array([*indices, -1], np.int64)[codes(table, side, tuple(called))]
-
-
-def _sums(names: list[str], source: LoadedRun, games: Iterable[Table]) -> npt.NDArray[np.float64]:
-    return total(_sums_of(names, source, table) for table in games)
-
-
-def _sums_of(names: list[str], source: LoadedRun, table: Table) -> npt.NDArray[np.float64]:
-    players = [agent_codes(table, side, names, source.names) for side in ("agent_1", "agent_2")]
-    opening, plies = lengths(table, "opening"), numbers(table, "plies").astype(np.int64)
-    # plies 0, 2, … are the first player's, so (n + 1) // 2 of the first n plies
-    moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]
-    summed = [moves, *(_by_side(table, column) for column in _COLUMNS)]
-    return np.array(
-        [sum(np.bincount(*side, len(names)) for side in zip(players, values, strict=True)) for values in summed]
-    )
-
-
-def _by_side(table: Table, column: str) -> list[Ints]:
-    """Return, for each game, the sums of a column over the plies of its first and of its second player."""
-    values, starts = lists(table, column)
-    # cumulative sums over the values at even positions, and over those at odd ones
-    before = np.zeros((values.size // 2 + 2, 2), np.int64)
-    for odd in (0, 1):
-        every_other = values[odd::2]
-        np.cumsum(every_other, dtype=np.int64, out=before[1 : every_other.size + 1, odd])
-    start, end = starts[:-1], starts[1:]
-    parities = [(start + side) % 2 for side in (0, 1)]
-    return [before[(end + 1 - odd) // 2, odd] - before[(start + 1 - odd) // 2, odd] for odd in parities]

@@ -15,7 +15,6 @@ from knights_isolation.isolation.rules.geometry import Size, canonical_opening
 
 from ..record.columns import Table, among, lists, numbers, on_board
 from ..record.log import fold_batches
-from .agent_results import total
 from .argument_checks import Ints
 from .proportions import Interval, rate_interval
 from .run_results import RunResults, fold_counted
@@ -347,3 +346,8 @@ def leads_by_opening(findings: RunResults, contender: str) -> tuple[OpeningLead,
         leads.append((cell, tuple(np.flatnonzero(canonical == cell).tolist()), lead, openings))
     games = example_games(findings, chosen)
     return tuple(OpeningLead(*facts, games.get(facts[0])) for facts in leads)
+
+
+def total(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return the sum of arrays of one shape; 0 without any."""
+    return np.asarray(sum(parts))
