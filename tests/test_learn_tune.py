@@ -40,7 +40,7 @@ from knights_isolation.experiments.learn.tuning_games import (
 )
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
-from knights_isolation.experiments.play import parallel_map
+from knights_isolation.experiments.play.cluster import dispatcher
 from knights_isolation.experiments.play.pools.pool import HerePool
 from knights_isolation.experiments.play.runner import Play, RunOutcome, play_tournament
 from knights_isolation.experiments.record.log import read_games
@@ -329,7 +329,7 @@ def test_a_cluster_is_connected_to_once_and_only_if_there_is_something_to_play(
         connections.append(address)
         yield HerePool()
 
-    monkeypatch.setattr(parallel_map, "connected", connection)
+    monkeypatch.setattr(dispatcher, "connected", connection)
     plan = SpsaPlan(3, 2, 4, 1)
     for _ in range(2):
         there = tune(question(spec, plan), Path("it.jsonl"), cluster="tcp://there:8786")

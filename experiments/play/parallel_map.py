@@ -13,9 +13,7 @@ from knights_isolation.isolation.usercode.output_capture import CapturedOutput, 
 
 from ..plan.config import check_jobs
 from .cluster.cluster_access import chosen
-from .cluster.dispatcher import connected
 from .pools.interrupts import deferred_interrupts
-from .pools.loky_pool import LokyPool
 from .pools.pool import TICK, Answered, Died, Failed, HerePool, Pool
 
 T = TypeVar("T")
@@ -39,11 +37,16 @@ def parallel_mapper(jobs: int, cluster: str | None) -> Iterator[Spread]:
     address = chosen(cluster, jobs)
     reported: set[str] = set()
     with ExitStack() as stack:
-        pool = cache(lambda: stack.enter_context(connected(address) if address else _pool_here(jobs)))
+        pool = cache(lambda: stack.enter_context(_pool(jobs, address)))
         yield lambda function, calls: map_over(pool(), function, calls, reported)
 
 
-def _pool_here(jobs: int) -> AbstractContextManager[Pool]:
+def _pool(jobs: int, cluster: str | None) -> AbstractContextManager[Pool]:
+    # A single job needs neither worker processes nor a cluster.
+    if cluster:
+        from .cluster.dispatcher import connected
+
+        return connected(cluster)
     from joblib import cpu_count
 
     try:
@@ -51,7 +54,11 @@ def _pool_here(jobs: int) -> AbstractContextManager[Pool]:
     except ValueError as error:
         raise ValueError(f"{jobs} jobs: {error}") from None
     workers = jobs or cpu_count()
-    return HerePool() if workers == 1 else LokyPool(workers)
+    if workers == 1:
+        return HerePool()
+    from .pools.loky_pool import LokyPool
+
+    return LokyPool(workers)
 
 
 def parallel_map(

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from knights_isolation.isolation.compiling import code_cache
@@ -26,7 +27,9 @@ from knights_isolation.isolation.files.atomic_write import write_atomic
 from knights_isolation.isolation.loading.load_user_code import LoadError, content_hash, expand_path, sources
 
 from ...roster import parse_spec
-from ..pools.game_worker import Task
+
+if TYPE_CHECKING:
+    from ..pools.game_worker import Task
 
 ENVIRONMENT_VARIABLE = "DASK_SCHEDULER_ADDRESS"
 """Dask's own variable; used if nothing else names a cluster."""

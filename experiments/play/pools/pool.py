@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from ...plan.schedule import Ids
-from .batch_feed import BatchPace
-from .game_worker import GameWorker, PlayedBatch, Suspect, Task
-from .interrupts import Interrupted
+if TYPE_CHECKING:
+    from ...plan.schedule import Ids
+    from .batch_feed import BatchPace
+    from .game_worker import GameWorker, PlayedBatch, Suspect, Task
+    from .interrupts import Interrupted
 
 TICK = 0.1
 """Seconds that callers wait for workers before they do other work."""
@@ -214,6 +215,8 @@ class HerePool(Pool):
         self._calls = 0
 
     def assign(self, task: Task) -> None:
+        from .game_worker import GameWorker  # calls need none of what games do
+
         self._worker = GameWorker(task)
         self.close()
 
