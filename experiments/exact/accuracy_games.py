@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -147,14 +147,14 @@ def play_and_label(
     native_function("solve", None, *size)
     for agent in agents:
         agent.compiled(size)
-    judged_games: dict[tuple[str, int], _Judged] = {}
+    judged: dict[tuple[str, int], _Judged] = {}
     files = files_of(_spec_of(*player) for player in players) if chosen(cluster, jobs) else ()
     calls = ((player, files, openings, positions) for player in players)
-    for player, judged in parallel_map(_label_player, calls, jobs, cluster):
-        judged_games[player] = judged
-        show(len(judged_games), len(players))
-    notes = [judged_games[player].note for player in players if judged_games[player].note]
-    frames = [judged_games[player].decisions for player in players if not judged_games[player].is_left_out]
+    for player, result in parallel_map(_label_player, calls, jobs, cluster):
+        judged[player] = result
+        show(len(judged), len(players))
+    notes = [text for _, text in map(judged.__getitem__, players) if text]
+    frames = [decisions for decisions, _ in map(judged.__getitem__, players) if decisions is not None]
     if not frames:
         raise ValueError(" ".join(["no agent can be evaluated:", *notes]))
     for sentence in notes:
@@ -173,13 +173,8 @@ def _make_player(heuristic: str, depth: int, files: Sequence[UserFile] = ()) -> 
     return replace(agent, name=f"{heuristic} at depth {depth}")
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """A player's decisions, a message if it lost games by failing, and whether it failed too often to be judged."""
-
-    decisions: pd.DataFrame
-    note: str
-    is_left_out: bool
+_Judged = tuple[pd.DataFrame | None, str]
+"""A player's decisions, None if it failed too often to be judged, and a message if it lost games by failing."""
 
 
 def _label_player(
@@ -222,7 +217,7 @@ def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[
         if eligible >= positions or is_left_out:
             break
     note = _told_failures(player.name, failures, played, is_left_out) if failures else ""
-    return _Judged(pd.concat(parts, ignore_index=True), note, is_left_out)
+    return None if is_left_out else pd.concat(parts, ignore_index=True), note
 
 
 def _told_failures(name: str, failures: list[tuple[str, str]], played: int, is_left_out: bool) -> str:

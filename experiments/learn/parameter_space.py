@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -279,17 +280,15 @@ def patch_of_defaults(path: Path, name: str, values: Mapping[str, float]) -> str
             f"{path} has no `def {name}` with a default for {missing[0]} to patch: change weights of a composite and "
             f"imported functions by hand"
         )
-    lines = [line.encode() for line in text.splitlines(keepends=True)]
-    for parameter, node in sorted(
-        defaults.items(), key=lambda item: (item[1].lineno, item[1].col_offset), reverse=True
-    ):
+    new, starts = text.encode(), [0, *accumulate(len(line.encode()) for line in text.splitlines(keepends=True))]
+    for parameter, node in sorted(defaults.items(), key=lambda item: (item[1].lineno, item[1].col_offset))[::-1]:
         if parameter in values:
-            _replace(lines, node, _literal(values[parameter], node))
-    new = b"".join(lines).decode()
+            end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+            literal = _literal(values[parameter], node).encode()
+            new = new[: starts[node.lineno - 1] + node.col_offset] + literal + new[end:]
     file = _from_here(path)
-    return "".join(
-        unified_diff(text.splitlines(keepends=True), new.splitlines(keepends=True), f"a/{file}", f"b/{file}")
-    )
+    before, after = (each.splitlines(keepends=True) for each in (text, new.decode()))
+    return "".join(unified_diff(before, after, f"a/{file}", f"b/{file}"))
 
 
 def _from_here(path: Path) -> str:
@@ -312,10 +311,3 @@ def _defaults(text: str, name: str) -> dict[str, ast.expr]:
 def _literal(value: float, node: ast.expr) -> str:
     is_whole = isinstance(node, ast.Constant) and isinstance(node.value, int)
     return str(int(value)) if is_whole and value == int(value) else repr(float(value))
-
-
-def _replace(lines: list[bytes], node: ast.expr, text: str) -> None:
-    assert node.end_lineno is not None
-    first, last = node.lineno - 1, node.end_lineno - 1
-    before, behind = lines[first][: node.col_offset], lines[last][node.end_col_offset :]
-    lines[first : last + 1] = [before + text.encode() + behind, *[b""] * (last - first)]
