@@ -1,5 +1,7 @@
 """Discovery: programs print what the interpreter computes, campaigns repeat and resume, noise teaches nothing."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from click.testing import CliRunner
 import knights_isolation as ki
 from knights_isolation.command_line.main import main
 from knights_isolation.experiments.discovery import finals
+from knights_isolation.experiments.discovery import programs as discovery_programs
 from knights_isolation.experiments.discovery.campaign import (
     Campaign,
     Growth,
@@ -37,6 +40,7 @@ from knights_isolation.experiments.discovery.programs import (
     with_room,
 )
 from knights_isolation.experiments.statistics.proportions import Interval
+from knights_isolation.experiments.suite.suite_file import Split, Suite, read_suite
 from knights_isolation.isolation.compiling.compile_heuristic import sample_positions
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.rules.geometry import Size
@@ -94,10 +98,30 @@ def test_weights_are_fitted_to_which_move_keeps_the_win() -> None:
     assert loss < _fit(columns[1:], np.full(4000, 1 / 4000))[0] < np.log(2)
 
 
+@contextmanager
+def exchanged_labels() -> Iterator[None]:
+    """Exchange at random which moves keep the win within each position: a control, where nothing can be learned."""
+
+    def exchanged(name: str, split: Split) -> Suite:
+        suite = read_suite(name, split).telling
+        order = np.lexsort((np.random.default_rng(1).random(len(suite.keeps)), suite.position_of))
+        return replace(suite, keeps=suite.keeps[order])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(discovery_programs, "read_suite", exchanged)
+        for cached in (parts_of, ranking_of):
+            cached.cache_clear()
+        yield
+    for cached in (parts_of, ranking_of):
+        cached.cache_clear()
+
+
 @pytest.mark.exhaustive
 def test_a_new_term_is_fitted_beside_the_others_and_helps_only_where_moves_say_something() -> None:
     moves, links = Shape(), Shape("links", 4, over=4)
-    ranking, shuffled = ranking_of(Size(6, 6)), ranking_of(Size(6, 6), True)
+    ranking = ranking_of(Size(6, 6))
+    with exchanged_labels():
+        shuffled = ranking_of(Size(6, 6))
     rest = (Term(moves, 0.5, 0.25),)
     program, expected = ranking.fitted([links], rest)
     assert [term.shape for term in program] == [moves, links]
@@ -199,8 +223,9 @@ def test_strength_is_measured_by_what_was_found_in_some_times() -> None:
 
 @pytest.mark.exhaustive
 def test_nothing_is_learned_from_labels_that_were_shuffled(tmp_path: Path) -> None:
-    shuffled = run_campaign(SearchTask(Size(6, 6), is_shuffled=True), tmp_path / "shuffled.jsonl", 10, rounds=3)
-    validation = parts_of(Size(6, 6), True).validation
+    with exchanged_labels():
+        shuffled = run_campaign(SearchTask(Size(6, 6)), tmp_path / "shuffled.jsonl", 10, rounds=3)
+        validation = parts_of(Size(6, 6)).validation
     share = validation.keeps.mean()
     best = max(shuffled.archive.all, key=lambda found: found.train)
     error = (share * (1 - share) / len(validation)) ** 0.5

@@ -83,11 +83,10 @@ _VERSION = 2
 
 @dataclass(frozen=True)
 class SearchTask:
-    """What is searched for: the board, the seed, and whether labels are exchanged at random, as a control."""
+    """What is searched for: the board, and the seed."""
 
     size: Size = USUAL_SIZE
     seed: int = 1
-    is_shuffled: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,6 +130,7 @@ def run_campaign(
         ChildProcessError: a process of the search died.
     """
     heading = {"what": "discovery", "version": _VERSION, **asdict(question), "size": str(question.size)}
+    heading["is_shuffled"] = False  # as journals have it since labels could be exchanged as a control
     campaign = Campaign(searched=dict(open_journal(journal, heading, _read)))
     programs.compiled_interpreter(question.size)  # once, before other processes want it
     with parallel_mapper(jobs, None) as spread:
@@ -171,8 +171,8 @@ def _pairs(question: SearchTask, archive: Archive, number: int) -> Iterator[tupl
 
 
 def _climb(question: SearchTask, number: int, index: int, program: list[Any], other: list[Any]) -> dict[str, Any]:
-    parts = programs.parts_of(question.size, question.is_shuffled)
-    ranking = ranking_of(question.size, question.is_shuffled)  # made before the clock starts
+    parts = programs.parts_of(question.size)
+    ranking = ranking_of(question.size)  # made before the clock starts
     started = time.process_time()
     generator = np.random.default_rng([question.seed, number, index, 1])
     start = from_json(program) or grown(ranking, generator)
@@ -235,10 +235,10 @@ class Ranking:
 
 
 @cache
-def ranking_of(size: Size, is_shuffled: bool = False) -> Ranking:
+def ranking_of(size: Size) -> Ranking:
     """Return the pairs of the positions for training; see `parts_of`."""
     interpreter = programs.compiled_interpreter(size)
-    train = programs.parts_of(size, is_shuffled).train
+    train = programs.parts_of(size).train
     train = train.take(np.arange(0, len(train), RANKED))
     return Ranking(compare_moves(train, Limit(depth=1), interpreter, interpreter.parameters), interpreter)
 

@@ -475,15 +475,9 @@ class Found:
 
 
 @cache
-def parts_of(size: Size, is_shuffled: bool = False) -> Parts:
-    """Return the positions to learn from: the won ones of the split `fit`; never any of the split `screen`.
-
-    Args:
-        is_shuffled: exchange which moves keep the win within each position: a control, where nothing can be learned.
-    """
+def parts_of(size: Size) -> Parts:
+    """Return the positions to learn from: the won ones of the split `fit`; never any of the split `screen`."""
     suite = read_suite(str(size), "fit").telling
-    if is_shuffled:
-        suite = replace(suite, keeps=_shuffled(suite))
     is_held_back = splitmix64(suite.orbit) % np.uint64(HELD_BACK) == 0
     train = suite.take(np.flatnonzero(~is_held_back))
     stages = tuple(train.take(np.arange(first, len(train), every)) for first, every in ((0, 4), (2, 4), (1, 2)))
@@ -502,9 +496,3 @@ def kept(program: Program, suite: Suite, nodes: int) -> float:
     player = compiled_search(heuristic, "alphabeta", SearchOptions(), limit, size)
     answers = asking(player, suite.positions, np.zeros(len(suite), np.uint64))()
     return float((suite.keeps & (suite.legal == answers.cells[suite.position_of])).sum() / len(suite))
-
-
-def _shuffled(suite: Suite) -> NDArray[np.bool_]:
-    order = np.lexsort((np.random.default_rng(1).random(len(suite.keeps)), suite.position_of))
-    shuffled: NDArray[np.bool_] = suite.keeps[order]
-    return shuffled
