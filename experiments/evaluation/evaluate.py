@@ -10,7 +10,6 @@ import ast
 import gc
 import json
 import os
-import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -261,50 +260,40 @@ def start_worker(question: EvaluationTask) -> Child:
 
 def ask_worker(worker: Child, file: str, name: str, champions: Sequence[Champion] = ()) -> Answer:
     """Evaluate a function of a file, which meets champions if it plays games."""
-    scratch = Path(tempfile.mkdtemp(prefix="isolation-evaluate-")).resolve()
-    code_cache.share_engine(scratch)
-    shared = [*code_cache.engine_folders(), *(Path(champion.file).parent for champion in champions)]
     call = to_bytes((file, name, tuple(champions), {**visible_variables(), **SPARING}))
-    folder, readable = str(Path(file).parent), tuple(map(str, shared))
-    setup = Setup(call, "sandboxed", folder, scratch=str(scratch), readable=readable, wall=LONGEST_WAIT)
-    try:
-        forked = worker.ask((setup,), 2 * LONGEST_WAIT)
-        if isinstance(forked, Failure):
-            return Answer(failed("load", "crash", f"its worker process failed: {forked.detail}"))
-        return _answer_of(forked)
-    except NoAnswer:
-        return Answer(failed("load", "crash", "its worker process ended"))
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    folder, champions_folders = str(Path(file).parent), [Path(champion.file).parent for champion in champions]
+    with _scratch() as scratch:
+        code_cache.share_engine(scratch)
+        readable = tuple(map(str, [*code_cache.engine_folders(), *champions_folders]))
+        setup = Setup(call, "sandboxed", folder, scratch=str(scratch), readable=readable, wall=LONGEST_WAIT)
+        try:
+            forked = worker.ask((setup,), 2 * LONGEST_WAIT)
+        except NoAnswer:
+            return Answer(failed("load", "crash", "its worker process ended"))
+    if isinstance(forked, Failure):
+        return Answer(failed("load", "crash", f"its worker process failed: {forked.detail}"))
+    return _answer_of(forked)
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="isolation-evaluate-", ignore_cleanup_errors=True) as name:
+        yield Path(name).resolve()
 
 
 def open_worker(question: EvaluationTask) -> Callable[..., str]:
     """Prepare a worker in its process, and return the function that evaluates a candidate in a fork."""
     check_question(question)
     prepared = prepare(question)
-    scratch = Path(tempfile.mkdtemp(prefix="isolation-evaluate-"))
-    try:  # what is first done at a candidate, such as starting the compiler, is done before candidates are forked
+    with _scratch() as scratch:  # what is done once, such as starting the compiler, is done before the first fork
+        code_cache.share_engine(scratch)
+        code_cache.move_to(scratch)
         example = scratch / "example.py"
         example.write_text(_EXAMPLE, encoding="utf-8")
-        with _own_code_folder(scratch):
-            run_cascade(prepared, str(example), "score", (), lambda stage: None)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        run_cascade(prepared, str(example), "score", (), lambda stage: None)
     gc.collect()
     gc.freeze()
     return partial(_evaluate_here, prepared)
-
-
-@contextmanager
-def _own_code_folder(scratch: Path) -> Iterator[None]:
-    """Keep compiled code in a folder meanwhile; the kernels that all share are read where they are."""
-    before = code_cache.folder()
-    code_cache.share_engine(scratch)
-    code_cache.move_to(scratch)
-    try:
-        yield
-    finally:
-        code_cache.move_to(before)
 
 
 def _evaluate_here(

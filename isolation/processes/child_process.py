@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from math import ceil
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -35,6 +34,7 @@ from .child import (
     recipe,
     wait_for,
 )
+from .sandbox import allow_processor
 
 KEEPER = Path(__file__).with_name("supervisor.py")
 MOST_IDLE = 8
@@ -250,7 +250,7 @@ class Child(SupervisedProgram):
         line, is_answered = encode(question), False
         with self._asking:
             try:
-                self._allow(self.setup.processor)
+                self._renew_processor()
                 self.send(line, seconds)
                 answer = decode_answer(self.receive(seconds))
                 is_answered = True
@@ -312,15 +312,11 @@ class Child(SupervisedProgram):
         how = self.ending(_LAST_WORDS) if error.why is Termination.DIED else ""
         return NoAnswer(Termination.SPENT if how == _SPENT else Termination.DIED, how) if how else error
 
-    def _allow(self, seconds: int) -> None:
-        """Let a sandboxed process use `seconds` of processor time from now on, where another process can allow it."""
-        if self.setup.guard == "sandboxed" and seconds and sys.platform == "linux":
-            import resource
-
-            with suppress(psutil.Error, OSError):
-                if child := self._found():
-                    limits = ceil(self.used()) + seconds, resource.RLIM_INFINITY
-                    resource.prlimit(child.pid, resource.RLIMIT_CPU, limits)
+    def _renew_processor(self) -> None:
+        """Let a sandboxed process use processor time for another answer."""
+        with suppress(psutil.Error, OSError):
+            if self.setup.guard == "sandboxed" and (child := self._found()):
+                allow_processor(child.pid, self.used(), self.setup.processor)
 
     def _continue_supervisor(self) -> None:
         """Resume the supervisor, which would not notice this process's end if user code has stopped it."""

@@ -195,12 +195,14 @@ def _limit() -> None:
         kind = getattr(resource, name, None)
         if kind is None:
             continue
-        hard = resource.getrlimit(kind)[1]
-        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        try:
+        least = _within(resource.getrlimit(kind)[1], most)
+        with suppress(ValueError, OSError):  # macOS defines some limits without supporting them
             resource.setrlimit(kind, (least, least))
-        except (ValueError, OSError):  # macOS defines some limits without supporting them
-            continue
+
+
+def _within(hard: int, most: int) -> int:
+    """Return the limit `most`, as far as a hard limit allows it; -1 is none."""
+    return most if hard < 0 else min(most, hard)
 
 
 def limit_processor(seconds: int, *, is_final: bool = False) -> None:
@@ -208,8 +210,18 @@ def limit_processor(seconds: int, *, is_final: bool = False) -> None:
     import resource
 
     if seconds:
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
         most = ceil(time.process_time()) + seconds
-        resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1 if is_final else resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_CPU, (_within(hard, most), _within(hard, most + 1) if is_final else hard))
+
+
+def allow_processor(process: int, used: float, seconds: int) -> None:
+    """Let another process use `seconds` of processor time beside those that it has used, if the system can."""
+    if sys.platform == "linux" and seconds:
+        import resource
+
+        hard = resource.prlimit(process, resource.RLIMIT_CPU)[1]
+        resource.prlimit(process, resource.RLIMIT_CPU, (_within(hard, ceil(used) + seconds), hard))
 
 
 def limit_memory(most: int) -> None:
@@ -220,9 +232,8 @@ def limit_memory(most: int) -> None:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
     except (ImportError, OSError):
         return
-    most += pages * resource.getpagesize()
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    resource.setrlimit(resource.RLIMIT_DATA, (_within(hard, most + pages * resource.getpagesize()), hard))
 
 
 def landlock_version() -> int:
