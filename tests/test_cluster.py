@@ -38,6 +38,15 @@ class Deadly:
     def get_move(self, game, time_left):
         os.kill(os.getpid(), signal.SIGKILL)
 """
+KILLER = """
+import ctypes, os, pathlib, signal
+
+class Killer:
+    def get_move(self, game, time_left):  # past Python, which refuses it; a keeper is between the worker and this
+        worker = int(pathlib.Path(f"/proc/{os.getppid()}/stat").read_text().split()[3])
+        ctypes.CDLL(None).kill(worker, 9)
+        signal.pause()
+"""
 KEYS: dict[str, Any] = {
     **{"format": "head-to-head", "contenders": ["greedy", "R=random"], "baseline": "MM:null@depth=1"},
     **{"board": "5x5", "pairs": 60, "openings": "random:3"},
@@ -183,6 +192,42 @@ def test_a_player_that_kills_its_process_is_blamed_where_it_plays(two: Cluster, 
     died = details.pop("its process died")
     assert 3 <= died <= 6  # on two machines, with two games each under way
     assert details == {FORFEITED: 12 - died}
+
+
+@pytest.mark.slow
+def test_a_player_that_kills_workers_loses_three_games_played_alone_and_forfeits_the_rest(
+    two: Cluster, tmp_path: Path
+) -> None:
+    (tmp_path / "user.py").write_text(KILLER)
+    keys = {"contenders": [f"{tmp_path}/user.py:Killer"], "baseline": "random", "pairs": 6}
+    run = play_tournament(config_of(tmp_path / "run", **keys, cluster=two.address)).path
+    log_of_it = log.read_games(run)
+    assert log_of_it["detail"].value_counts().to_dict() == {"its process died 3 times in this game": 3, FORFEITED: 9}
+    assert (log_of_it["reason"] == "error").all()
+
+
+@pytest.mark.exhaustive
+def test_two_runs_share_machines_and_one_that_is_killed_leaves_them_to_others(
+    two: Cluster, local: Path, tmp_path: Path
+) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import test_cluster, pathlib\n"
+        "config = test_cluster.config_of(pathlib.Path(sys.argv[2]), cluster=sys.argv[3])\n"
+        "test_cluster.play_tournament(config)\n"
+    )
+    words = [sys.executable, "-c", code, str(Path(__file__).parent)]
+    others = [started(tmp_path, *words, str(tmp_path / name), two.address) for name in ("killed", "other")]
+
+    def kill() -> None:
+        wait_for(lambda: log.games_folder(tmp_path / "killed").is_dir())
+        others[0].kill()
+
+    outcome = play_tournament(config_of(tmp_path / "run", cluster=two.address), show=while_playing(kill))
+    assert others[0].wait(60) == -signal.SIGKILL
+    assert others[1].wait(60) == 0
+    assert outcome.finished
+    assert_same_games(tmp_path / "run", local)
+    assert_same_games(tmp_path / "other", local)
 
 
 @pytest.mark.exhaustive

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -73,11 +73,8 @@ def connected(cluster: str) -> Iterator[DaskPool]:
     silence_dask()
     address = scheduler_address(cluster)
     check_certificates(address)
-    dispatcher = Dispatcher(address)
-    try:
+    with closing(Dispatcher(address)) as dispatcher:
         yield DaskPool(dispatcher)
-    finally:
-        dispatcher.close()
 
 
 @dataclass
@@ -97,10 +94,6 @@ class ConnectedMachine:
     session: remote_worker.Key | None = None
     out: dict[int, Work] = field(default_factory=dict)
     unsent: list[Work] = field(default_factory=list)
-
-    def take(self, work: Work) -> None:
-        self.out[work.number] = work
-        self.unsent.append(work)
 
     def drop(self) -> None:
         """Forget all work, and the session."""
@@ -320,7 +313,9 @@ class Dispatcher:
             if len(self._waiting) < self._room(machine):
                 await asyncio.sleep(_GATHER)
             while self._waiting and self._room(machine) > 0:
-                machine.take(heapq.heappop(self._waiting))
+                work = heapq.heappop(self._waiting)
+                machine.out[work.number] = work
+                machine.unsent.append(work)
             if machine.out:
                 return
 
@@ -348,6 +343,7 @@ class Dispatcher:
     async def _begin(self, bundle: bytes) -> None:
         self._bundle, self._answered, self.began, self.interpreted = bundle, 0, time.monotonic(), {}
         self._waiting.clear()
+        self._failures.clear()
         busy = [machine.address for machine in self.machines if machine.out]
         for machine in self.machines:
             machine.drop()

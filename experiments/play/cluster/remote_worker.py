@@ -174,14 +174,12 @@ class _Session:
         match event:
             case Finished(batch):
                 return Returned((self._batches.pop(int(batch.played.ids[0])),), event)
-            case Answered(call, value):
-                number = self._calls.pop(call)
-                return Returned((number,), Answered(number, value))
-            case Failed(error, int(call)) if not isinstance(error, OSError):  # for example a full disk
-                number = self._calls.pop(call)
-                return Returned((number,), Failed(error, number))
-            case Failed(error):
+            case Failed(error, call) if call is None or isinstance(error, OSError):  # for example a full disk
                 raise error
+            case Answered() | Failed():
+                assert event.call is not None
+                number = self._calls.pop(event.call)
+                return Returned((number,), replace(event, call=number))
             case Died(suspects=(), calls=()) if not self._is_alone:
                 raise InterruptedError("worker processes die before playing a game")
             case Died():
