@@ -17,7 +17,7 @@ from knights_isolation.isolation.rules.geometry import Size
 
 Table: TypeAlias = pa.Table
 """An Arrow table: some columns of some rows of a file."""
-Column: TypeAlias = pa.Array | pa.ChunkedArray
+ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
 
 
 def numbers(table: Table, name: str) -> NDArray[Any]:
@@ -60,7 +60,7 @@ def lengths(table: Table, name: str) -> NDArray[np.int64]:
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def distinct(values: Column | NDArray[Any]) -> tuple[NDArray[np.integer[Any]], NDArray[Any]]:
+def distinct(values: ArrowColumn | NDArray[Any]) -> tuple[NDArray[np.integer[Any]], NDArray[Any]]:
     """Return numbers from 0 for the distinct values, and these values.
 
     They are in order of appearance, but for names, whose dictionary may also have names that do not occur.
@@ -93,7 +93,7 @@ def among(table: Table, ids: NDArray[np.integer[Any]], name: str = "game_id") ->
     return where(table, np.isin(numbers(table, name), ids))
 
 
-def with_columns(table: Table, columns: Mapping[str, NDArray[Any] | Column]) -> Table:
+def with_columns(table: Table, columns: Mapping[str, NDArray[Any] | ArrowColumn]) -> Table:
     """Return a table with other columns in place of those of the same names, and new ones behind them."""
     arrow = {name: to_arrow(values) if isinstance(values, np.ndarray) else values for name, values in columns.items()}
     return pa.table({**dict(zip(table.column_names, table.columns, strict=True)), **arrow})
@@ -108,7 +108,7 @@ def with_plain_texts(table: Table) -> Table:
 def table_of(columns: Mapping[str, Any], schema: pa.Schema) -> Table:
     """Return a table with the columns of the schema: of its types, or in any form that Arrow converts to them."""
 
-    def column(name: str) -> Column:
+    def column(name: str) -> ArrowColumn:
         values = columns[name]
         is_arrow = isinstance(values, pa.Array | pa.ChunkedArray)  # converted anew, its names would be numbered anew
         return values if is_arrow else pa.array(values, schema.field(name).type)
@@ -127,7 +127,7 @@ def concatenate(tables: Iterable[Table], schema: pa.Schema) -> Table:
     return pa.concat_tables(parts) if parts else schema.empty_table()
 
 
-def to_numpy(values: Column) -> NDArray[Any]:
+def to_numpy(values: ArrowColumn) -> NDArray[Any]:
     """Convert an array or a column to NumPy; a single numeric array without missing values is not copied."""
     if isinstance(values, pa.ChunkedArray):
         parts = [to_numpy(chunk) for chunk in values.chunks if len(chunk)]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from knights_isolation.isolation.suggestions import did_you_mean
 
-from ..record.columns import Column, Table, distinct, numbers, to_numpy
+from ..record.columns import Table, distinct, numbers
 from .argument_checks import Ints
 from .proportions import Interval, PairCounts, count_pairs, of_pool, rate_interval
 
@@ -117,7 +117,7 @@ def pair_games(games: Table, cluster: str | None = None) -> PairTable:
     missing = [name for name in needed if name not in games.column_names]
     if missing:
         raise ValueError(f"games must have the columns {', '.join(needed)}; {', '.join(missing)} missing")
-    _refuse_repetition(games["game_id"])
+    _refuse_repetition(numbers(games, "game_id"))
     winner = numbers(games, "winner")
     has_won = winner == 1
     is_odd = ~(has_won | (winner == 2))
@@ -126,8 +126,8 @@ def pair_games(games: Table, cluster: str | None = None) -> PairTable:
     agents, player_1, two = _agent_codes(games)
     if (player_1 == two).any():
         raise ValueError(f"{agents[player_1[player_1 == two][0]]} plays itself")
-    pair, ids = _numbered(games["pair_id"])
-    opening = _combined_codes(games["size"], games["opening_id"])
+    pair, ids = _numbered(numbers(games, "pair_id"))
+    opening = _combined_codes(games, "opening_id")
     first, second = np.minimum(player_1, two), np.maximum(player_1, two)
     start = np.flatnonzero(np.diff(np.maximum.accumulate(pair), prepend=-1)) if pair.size else pair
     for name, values in (("agents", first), ("agents", second), ("openings", opening)):
@@ -147,7 +147,7 @@ def pair_games(games: Table, cluster: str | None = None) -> PairTable:
         sides.append(result)
     opening = opening[start]
     known = "same_colour" in games.column_names
-    groups = _combined_codes(games["size"], games[cluster])[start] if cluster else opening
+    groups = _combined_codes(games, cluster)[start] if cluster else opening
     group_ids = np.zeros(int(groups.max(initial=-1)) + 1, np.int64)
     group_ids[groups] = numbers(games, cluster or "opening_id")[start]
     return PairTable(
@@ -185,15 +185,11 @@ def opponents_of(table: PairTable, agent: str) -> set[str]:
     return {table.agents[other] for other in np.flatnonzero(met)}
 
 
-def _refuse_repetition(games: Column) -> None:
-    ids = to_numpy(games)
-    # ascending ids, as in a log, show without a lookup table that each occurs once
-    if (ids[1:] > ids[:-1]).all():
-        return
-    codes, kinds = distinct(games)
-    is_again = codes[1:] <= np.maximum.accumulate(codes)[:-1]
+def _refuse_repetition(ids: npt.NDArray[Any]) -> None:
+    games, kinds = _numbered(ids)
+    is_again = games[1:] <= np.maximum.accumulate(games)[:-1]
     if is_again.any():
-        raise ValueError(f"game {kinds[codes[1:][is_again][0]]} occurs twice")
+        raise ValueError(f"game {kinds[games[1:][is_again][0]]} occurs twice")
 
 
 def _agent_codes(games: Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
@@ -205,21 +201,20 @@ def _agent_codes(games: Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
     return agents, first, two
 
 
-def _numbered(values: Column) -> tuple[_Numbers, npt.NDArray[Any]]:
+def _numbered(values: npt.NDArray[Any]) -> tuple[_Numbers, npt.NDArray[Any]]:
     """Number the distinct values from 0, in order of appearance, and return the numbers and values."""
-    array = to_numpy(values)
-    if not (array[1:] >= array[:-1]).all():
+    if not (values[1:] >= values[:-1]).all():
         codes, kinds = distinct(values)
         return codes.astype(np.int32), kinds
-    is_new = np.ones(len(array), bool)
-    is_new[1:] = array[1:] != array[:-1]
-    return is_new.cumsum(dtype=np.int32) - 1, array[is_new]
+    is_new = np.ones(len(values), bool)
+    is_new[1:] = values[1:] != values[:-1]
+    return is_new.cumsum(dtype=np.int32) - 1, values[is_new]
 
 
-def _combined_codes(size: Column, value: Column) -> _Numbers:
-    """Number the distinct (size, value) from 0, in order of appearance."""
-    sizes, kinds = distinct(size)
-    values = distinct(value)[0]
+def _combined_codes(games: Table, name: str) -> _Numbers:
+    """Number the distinct values of a column on each size of board from 0, in order of appearance."""
+    sizes, kinds = distinct(games["size"])
+    values = distinct(games[name])[0]
     if len(kinds) > 1:
         values = distinct(values.astype(np.int64) * len(kinds) + sizes)[0]
     return values.astype(np.int32)

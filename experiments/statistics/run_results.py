@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from knights_isolation.isolation.suggestions import did_you_mean
 
 from ..record.agent_facts import AgentFacts, differing_settings, read_facts, run_facts
-from ..record.columns import Column, Table, codes, concatenate, numbers, to_names, where, with_columns
+from ..record.columns import ArrowColumn, Table, codes, concatenate, numbers, to_names, where, with_columns
 from ..record.log import SCHEMA, fold_batches
 from ..record.log_validation import read_valid_games
 from ..record.run_directory import State, games_at_end, load_run, state_of
@@ -392,7 +392,7 @@ def _merge_agents(sources: Sequence[LoadedRun]) -> dict[str, AgentFacts]:
 
 def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequence[str]) -> Table:
     read = read_valid_games(source.info, columns)
-    changed: dict[str, NDArray[Any] | Column] = {
+    changed: dict[str, NDArray[Any] | ArrowColumn] = {
         **{side: to_names(_renamed(read, side, source.names, kinds), kinds) for side in _SIDES},
         "run": np.full(len(read), number, np.int16),
         "own_id": read["game_id"],
