@@ -21,7 +21,7 @@ from .argument_checks import Ints
 from .first_placements import GroupedCounts, count_groups, merge_counts, total
 from .game_pairs import standings
 from .proportions import Interval
-from .run_results import LoadedRun, RunResults, fold_counted
+from .run_results import LoadedRun, RunResults, agent_codes, fold_counted
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ def over_moves(
 
 
 def _chosen(table: Table, column: str, names: list[str], called: Mapping[str, str]) -> Plies:
-    players = [agent_codes(table, side, names, called).astype(np.int16) for side in ("agent_1", "agent_2")]
+    players = [agent_codes(table, side, called, names) for side in ("agent_1", "agent_2")]
     opening, winner = lengths(table, "opening"), numbers(table, "winner")
     values, starts = lists(table, column)
     plies = np.diff(starts)
@@ -275,18 +275,12 @@ def measure_effort(findings: RunResults) -> dict[str, Effort]:
     return {name: Effort(*(int(value) for value in sums[:, index])) for index, name in enumerate(names)}
 
 
-def agent_codes(table: Table, side: str, names: list[str], called: Mapping[str, str]) -> Ints:
-    """Return the indices in `names` of a column of agents, after renaming them by `called`; −1 for others."""
-    indices = [names.index(name) if name in names else -1 for name in called.values()]
-    return np.array([*indices, -1], np.int64)[codes(table, side, tuple(called))]
-
-
 def _sums(names: list[str], source: LoadedRun, games: Iterable[Table]) -> npt.NDArray[np.float64]:
     return total(_sums_of(names, source, table) for table in games)
 
 
 def _sums_of(names: list[str], source: LoadedRun, table: Table) -> npt.NDArray[np.float64]:
-    players = [agent_codes(table, side, names, source.names) for side in ("agent_1", "agent_2")]
+    players = [agent_codes(table, side, source.names, names) for side in ("agent_1", "agent_2")]
     opening, plies = lengths(table, "opening"), numbers(table, "plies").astype(np.int64)
     # plies 0, 2, … are the first player's, so (n + 1) // 2 of the first n plies
     moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]

@@ -124,7 +124,7 @@ class RunResults:
         called = {name: str(self.baseline) if name in self.pooled_controls else name for name in self.agents}
         kinds = list(dict.fromkeys(called.values()))
         counted = where(self.table, ~self._is_direct)
-        first, second = (_renamed(counted, side, called, kinds) for side in _SIDES)
+        first, second = (agent_codes(counted, side, called, kinds) for side in _SIDES)
         sides = {side: to_names(players, kinds) for side, players in zip(_SIDES, (first, second), strict=True)}
         return pair_games(where(with_columns(counted, sides), first != second), cluster="orbit")
 
@@ -393,7 +393,7 @@ def _merge_agents(sources: Sequence[LoadedRun]) -> dict[str, AgentFacts]:
 def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequence[str]) -> Table:
     read = read_valid_games(source.info, columns)
     changed: dict[str, NDArray[Any] | ArrowColumn] = {
-        **{side: to_names(_renamed(read, side, source.names, kinds), kinds) for side in _SIDES},
+        **{side: to_names(agent_codes(read, side, source.names, kinds), kinds) for side in _SIDES},
         "run": np.full(len(read), number, np.int16),
         "own_id": read["game_id"],
         "size": numbers(read, "rows").astype(np.int32) * 1000 + numbers(read, "columns"),
@@ -402,9 +402,10 @@ def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequenc
     return with_columns(read, changed).drop_columns(["rows", "columns", "colours"])
 
 
-def _renamed(table: Table, side: str, called: Mapping[str, str], kinds: Sequence[str]) -> NDArray[np.int16]:
-    """Return the agents of a side as indices in `kinds`, after renaming them by `called`."""
-    return np.array([kinds.index(name) for name in called.values()], np.int16)[codes(table, side, tuple(called))]
+def agent_codes(table: Table, side: str, called: Mapping[str, str], names: Sequence[str]) -> NDArray[np.int16]:
+    """Return the agents of a side as indices in `names`, after renaming them by `called`; −1 for others."""
+    indices = [names.index(name) if name in names else -1 for name in called.values()]
+    return np.array([*indices, -1], np.int16)[codes(table, side, tuple(called))]
 
 
 def _pool(games: Table, agents: Mapping[str, AgentFacts]) -> tuple[Table, int]:
