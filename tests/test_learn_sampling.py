@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
-from knights_isolation.experiments.learn import optuna_tuning, tuning_games
-from knights_isolation.experiments.learn.optuna_tuning import sampling_plan
+from knights_isolation.experiments.learn import tuning_games
 from knights_isolation.experiments.learn.parameter_space import space_of
-from knights_isolation.experiments.learn.tuning import Tuning, tune
+from knights_isolation.experiments.learn.tuning import Tuning, _shrunk, sampling_plan, tune
+from knights_isolation.experiments.learn.tuning import finals as finals_of
 from knights_isolation.experiments.learn.tuning_games import (
     Batch,
     BatchResult,
@@ -143,7 +143,7 @@ def test_the_values_as_they_are_stay_if_they_are_best_and_do_not_meet_themselves
 
 def test_a_vector_that_played_little_is_not_preferred_for_its_luck() -> None:
     tried = {(0.1,): (5, 8), (0.2,): (62, 100), (0.3,): (10, 100)}
-    assert optuna_tuning._shrunk(tried, (0.1,)) < optuna_tuning._shrunk(tried, (0.2,)) < 0.62
+    assert _shrunk(tried, (0.1,)) < _shrunk(tried, (0.2,)) < 0.62
 
 
 def test_the_same_seed_asks_for_the_same_whatever_was_played_before(spec: str, without_games: list[Batch]) -> None:
@@ -198,7 +198,7 @@ def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) ->
             yield BatchResult.of(batch.key, wins, 0)
 
     study = tuning_games.Study(asked, space_of(heuristic, ("weight",)), pool, play)
-    return Tuning(*optuna_tuning.finals(study, [(weight,) for weight in weights]), 0, 0, np.zeros((1, 1)))
+    return Tuning(*finals_of(study, [(weight,) for weight in weights]), 0, 0, np.zeros((1, 1)))
 
 
 def test_finals_promise_no_more_than_is_there(spec: str) -> None:
