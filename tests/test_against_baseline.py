@@ -15,6 +15,7 @@ from knights_isolation.experiments.statistics.paired_differences import compare_
 from knights_isolation.experiments.statistics.planning import plan_contenders
 from knights_isolation.experiments.statistics.ratings import rate
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
+from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.reports.analysis.analysis_page import opponents_table
 from knights_isolation.reports.charts.grids import leads
 from knights_isolation.reports.pages.report_page import headline
@@ -188,7 +189,7 @@ def test_a_slow_function_of_a_file_that_plays_apart_has_its_games_with_the_basel
         apart.pair("Slow", "Base", opening, 2)
     runs = {"nodes": run_of(tmp_path, "with"), "dear-nodes": load_findings([apart.write(tmp_path / "apart")])}
     trials = {name: Trial(None, None, None, None, [], None, None) for name in (*DIRECT, "Slow")}
-    contents = FileContents("mine.py", "", {}, (), "7x7", {})
+    contents = FileContents("mine.py", "", {}, (), Size(7, 7), {})
     last = opponents_table(Analysis(contents, TrialConditions(), trials, None, {}, (), runs)).rows[-1]
     assert last["win rate against"] == "Base, head to head"
     assert last["Slow"] == 1

@@ -20,7 +20,14 @@ from knights_isolation.isolation.boards.drawing import (
     to_svg,
     to_text,
 )
-from knights_isolation.isolation.rules.geometry import cell_name, column_name, format_moves, parse_cell, parse_moves
+from knights_isolation.isolation.rules.geometry import (
+    Size,
+    cell_name,
+    column_name,
+    format_moves,
+    parse_cell,
+    parse_moves,
+)
 from knights_isolation.reports.pages.board_images import to_image, write_gif, write_png
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -219,7 +226,7 @@ def test_a_dark_picture_with_everything_on_it_can_be_painted():
 
 
 def test_a_gif_has_a_frame_for_every_position_at_the_chosen_pace(tmp_path):
-    write_gif(tmp_path / "game.gif", [0, 5, 6], "3x4", ["start", "one", "two", "three"], ("A", "B"), seconds=0.25)
+    write_gif(tmp_path / "game.gif", [0, 5, 6], Size(3, 4), ["start", "one", "two", "three"], ("A", "B"), seconds=0.25)
     with Image.open(tmp_path / "game.gif") as image:
         durations = []
         for frame in range(image.n_frames):

@@ -250,7 +250,7 @@ def _resumed(recipe: Recipe, path: Path) -> tuple[Table, set[int]]:
     table = read_table(path)
     size, made = how_made(table)
     finished = set(made.pop("finished", ()))
-    if (size, made) != (str(recipe.size), _as_made(recipe)):
+    if (size, made) != (recipe.size, _as_made(recipe)):
         raise ValueError(f"{path} was made with other settings: delete it, or choose another file with --out")
     return table.replace_schema_metadata(None), finished
 

@@ -180,10 +180,10 @@ def write_table(path: Path, table: Table, size: Size, made: dict[str, Any]) -> N
     write_parquet(path, table.replace_schema_metadata(metadata), _LEVEL)
 
 
-def how_made(table: Table) -> tuple[str, dict[str, Any]]:
+def how_made(table: Table) -> tuple[Size, dict[str, Any]]:
     """Return the board and the recipe of a suite."""
     metadata = table.schema.metadata
-    return metadata[_SIZE].decode(), json.loads(metadata.get(_MADE, b"{}"))
+    return parse_size(metadata[_SIZE].decode()), json.loads(metadata.get(_MADE, b"{}"))
 
 
 def _suite(name: str, table: Table) -> Suite:
@@ -191,7 +191,7 @@ def _suite(name: str, table: Table) -> Suite:
     legal, starts = lists(table, "legal")
     return Suite(
         name=name,
-        positions=Positions(parse_size(size), *lists(table, "moves")),
+        positions=Positions(size, *lists(table, "moves")),
         legal=legal,
         starts=starts,
         keeps=lists(table, "keeps")[0].astype(bool),
