@@ -13,18 +13,42 @@ import pytest
 from board_server import request, serving
 
 import knights_isolation as ki
+from knights_isolation.experiments.evaluation.evaluate import LONGEST_WAIT
 from knights_isolation.experiments.league.entries import check_one
 from knights_isolation.experiments.league.submissions import Submission
+from knights_isolation.experiments.play.cluster import daemons
+from knights_isolation.experiments.play.cluster.dispatcher import LOSSES_ALLOWED
+from knights_isolation.experiments.play.pools.recovery import DEATHS_ALLOWED
 from knights_isolation.experiments.play.sandboxed_run import setup_of
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Limit, play
+from knights_isolation.isolation.engines.engine_agent import WAITS
 from knights_isolation.isolation.players.agents import GreedyAgent
-from knights_isolation.isolation.processes.child import Forked, NoAnswer, Setup, Termination, recipe, to_bytes
+from knights_isolation.isolation.processes.child import (
+    PROCESSOR_SECONDS,
+    Forked,
+    NoAnswer,
+    Setup,
+    Termination,
+    recipe,
+    to_bytes,
+)
 from knights_isolation.isolation.processes.child_process import Child
-from knights_isolation.isolation.processes.sandbox import ADDRESSES, LARGEST_FILE, MEMORY, landlock_version
+from knights_isolation.isolation.processes.sandbox import (
+    ADDRESSES,
+    LARGEST_FILE,
+    MEMORY,
+    MOST_STARTED,
+    landlock_version,
+)
+from knights_isolation.isolation.processes.subprocess_player import HANGS_AFTER, IMPORT_SECONDS, USUAL_CAP
+from knights_isolation.reports.board.board_processes import ROOM
 from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.lab.starting_runs import BEGIN_SECONDS, SILENT_SECONDS
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot limit another process")
+
+ORDINALS = {3: "third", 8: "eighth"}
 
 
 def makers():
@@ -185,6 +209,30 @@ def test_a_child_in_an_endless_loop_ends_when_its_parent_is_killed(guard, count,
 
 def test_a_run_of_the_lab_may_compute_for_as_long_as_it_takes(tmp_path):
     assert setup_of({}, tmp_path, tmp_path, ()).processor == 0
+
+
+LIMITS = {
+    "worker of the pool": (f"the {ORDINALS[DEATHS_ALLOWED]}, that game",),
+    "cluster machine": (f"{daemons.PATIENCE:g} s without scheduler", f"the {ORDINALS[LOSSES_ALLOWED]}, the run"),
+    "player of a file": (f"{HANGS_AFTER:g} s beyond its limit", f"{MOST_STARTED} a move"),
+    "restricted player": (f"import {IMPORT_SECONDS:g} s, move {USUAL_CAP:g} s", f"{PROCESSOR_SECONDS} s an answer"),
+    "evaluated candidate": (f"{LONGEST_WAIT:g} s", f"{PROCESSOR_SECONDS} s"),
+    "pasted function": (f"{ROOM.longest:g} s", f"{PROCESSOR_SECONDS} s an answer"),
+    "sandboxed run of the lab": (f"{BEGIN_SECONDS:g} s to begin, {SILENT_SECONDS:g} s a game",),
+    "question of the board": (f"{ROOM.longest:g} s", f"{ROOM.memory >> 30} GiB more"),
+    "engine": (f"{WAITS.start:g} s to start, {WAITS.silence:g} s of silence",),
+}
+
+
+def test_the_table_of_guarantees_has_every_child_and_its_limits():
+    page = (Path(__file__).parents[1] / "docs" / "explanation" / "guarantees.md").read_text(encoding="utf-8")
+    lines = page.partition("## Child processes")[2].partition("\n## ")[0].splitlines()
+    rows = {line.split("|")[1].strip(): line for line in lines if line.startswith("| ") and "---" not in line}
+    del rows["child"]
+    assert rows.keys() == LIMITS.keys()
+    assert [text for name, row in rows.items() for text in LIMITS[name] if text not in row] == []
+    sandboxed = {name for name, row in rows.items() if f"| {MEMORY >> 30} GiB |" in row and "| none | none |" in row}
+    assert sandboxed == {"restricted player", "evaluated candidate", "pasted function", "sandboxed run of the lab"}
 
 
 HOSTILE = """
