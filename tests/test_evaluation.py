@@ -17,7 +17,7 @@ from knights_isolation.experiments.evaluation.evaluate import ask_worker, judge_
 from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead
 from knights_isolation.experiments.record.tries import read_tries
 from knights_isolation.experiments.statistics.step_down import level_of
-from knights_isolation.isolation.files.atomic_write import DamagedFileError
+from knights_isolation.isolation.files.received import DamagedFileError
 from knights_isolation.isolation.usercode.inputs import state_of
 from knights_isolation.reports.pages.templates import kept_pages, with_pages
 

@@ -17,7 +17,7 @@ from knights_isolation.experiments.plan.run_keeping import locked
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.finished_games import FinishedGames, forfeited_game, games_table, joined
 from knights_isolation.experiments.record import log, log_parts
-from knights_isolation.isolation.files.atomic_write import DamagedFileError
+from knights_isolation.isolation.files.received import DamagedFileError
 from knights_isolation.isolation.games.match import play_games
 
 

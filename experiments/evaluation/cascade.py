@@ -29,7 +29,8 @@ from knights_isolation.isolation.checks.check_result import explain, is_number
 from knights_isolation.isolation.checks.search_cost import measure_costs
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.files.atomic_write import DamagedFileError, make_folder
+from knights_isolation.isolation.files.atomic_write import make_folder
+from knights_isolation.isolation.files.received import DamagedFileError
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic, sources
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.geometry import Size, format_moves

@@ -20,7 +20,8 @@ from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solved_tables import is_covered, pair_is_won
 from knights_isolation.isolation.exact.solver import SearchBudget, is_mirrored
-from knights_isolation.isolation.files.atomic_write import DamagedFileError, written_often
+from knights_isolation.isolation.files.atomic_write import written_often
+from knights_isolation.isolation.files.received import DamagedFileError
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, Size, canonical_opening
 from knights_isolation.isolation.rules.limits import Limit
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knights_isolation.isolation.files.atomic_write import DamagedFileError
+from knights_isolation.isolation.files.received import DamagedFileError
 from knights_isolation.isolation.suggestions import advice, command
 
 from ..record import log

@@ -7,8 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.isolation.files.atomic_write import make_folder, write_text
-
 from ..record.run_directory import HOME
 from ..record.tries import Try, add_tries, code_of, is_kept, known_tries, source_path
 from ..statistics.account import claim_of, look_of
@@ -60,6 +58,7 @@ def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> N
 
 def keep_source(spec: str, home: Path = HOME) -> str:
     """Keep the text of the file that a spec names, and return its hash; "" for agents without a file."""
+    from knights_isolation.isolation.files.atomic_write import make_folder, write_text
     from knights_isolation.isolation.loading.load_user_code import expand_path
 
     from ..roster import parse_spec

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation.isolation.files.atomic_write import (
-    DamagedFileError,
     check_output,
     leftovers,
     make_folder,
@@ -25,6 +24,7 @@ from knights_isolation.isolation.files.atomic_write import (
     write_text,
     writing_to,
 )
+from knights_isolation.isolation.files.received import DamagedFileError
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.limits import Cost
 

@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from knights_isolation.isolation.files.atomic_write import DamagedFileError, make_folder, sync_folder, write_text
-from knights_isolation.isolation.files.received import check_size
+from knights_isolation.isolation.files.received import DamagedFileError, check_size
 
 SEALED, CHECKSUM = "sealed", "checksum"
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Write an object with a checksum, atomically and durably: it is synced to the disk, or OSError is raised."""
+    from knights_isolation.isolation.files.atomic_write import write_text  # here, since reading needs none of it
+
     sealed = {SEALED: True, **facts, CHECKSUM: _checksum(facts)}
     write_text(path, json.dumps(sealed, indent=1, ensure_ascii=False) + "\n")
 
@@ -87,6 +88,8 @@ def append_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     if not lines:
         return
     import fcntl  # here, so that records can be read on systems without it
+
+    from knights_isolation.isolation.files.atomic_write import make_folder, sync_folder  # and without what writes
 
     make_folder(path.parent)
     with path.open("ab+", buffering=0) as file:

@@ -20,7 +20,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from knights_isolation.isolation.files.atomic_write import DamagedFileError, make_folder, write_atomic, writing_to
+from knights_isolation.isolation.files.received import DamagedFileError
 
 from .schema import lift
 
@@ -43,6 +43,8 @@ def save_table(path: Path, table: pa.Table | bytes, level: int | None = None) ->
     Raises:
         OSError: the disk is full, or the folder cannot be written.
     """
+    from knights_isolation.isolation.files.atomic_write import write_atomic  # here, since reading needs none of it
+
     data = table if isinstance(table, bytes) else encode_checked(table, level)
     write_atomic(path, lambda file: file.write(data))
 
@@ -60,6 +62,8 @@ def encode_checked(table: pa.Table, level: int | None = None) -> bytes:
 
 def write_parquet(path: Path, table: pa.Table, level: int | None = None) -> None:
     """Call `save_table` after creating the parent folder; raise ValueError if that is impossible."""
+    from knights_isolation.isolation.files.atomic_write import make_folder, writing_to
+
     with writing_to(path):
         make_folder(path.parent)
         save_table(path, table, level)

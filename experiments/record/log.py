@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from knights_isolation.isolation.files.atomic_write import DamagedFileError
+from knights_isolation.isolation.files.received import DamagedFileError
 
 from .checked_parquet import count_rows, read_batches, read_parquet
 from .columns import Table, concatenate, numbers

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.files.atomic_write import DamagedFileError
-from knights_isolation.isolation.files.received import read_shipped
+from knights_isolation.isolation.files.received import DamagedFileError, read_shipped
 from knights_isolation.isolation.games.batch_moves import Positions
 from knights_isolation.isolation.rules.geometry import Size, parse_size
 

@@ -11,10 +11,6 @@ from secrets import token_hex
 from typing import IO
 
 
-class DamagedFileError(ValueError):
-    """A file's contents differ from what was written."""
-
-
 @contextmanager
 def writing_to(path: Path) -> Iterator[None]:
     """Report a file or folder that cannot be written as a ValueError that names it."""

@@ -13,10 +13,12 @@ import stat
 from hashlib import sha256
 from pathlib import Path
 
-from .atomic_write import write_atomic, write_text
-
 LARGEST_TEXT = 1 << 26
 """Largest text that is read as a whole, in bytes: a sparse file takes no place on the disk, but all of the memory."""
+
+
+class DamagedFileError(ValueError):
+    """A file's contents differ from what was written."""
 
 
 def strange_entry(folder: Path) -> str:
@@ -85,6 +87,8 @@ def write_shipped(path: Path, contents: str | bytes) -> None:
     Raises:
         OSError: the disk is full, or the folder is not writable.
     """
+    from .atomic_write import write_atomic, write_text  # here, since reading needs none of it
+
     data = contents.encode() if isinstance(contents, str) else contents
     write_atomic(path, lambda file: file.write(data))
     checksums = {**_checksums(path.parent), path.name: sha256(data).hexdigest()}
