@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,7 +15,15 @@ import pytest
 
 from knights_isolation.experiments.plan.run_keeping import RunLockedError, locked
 from knights_isolation.experiments.record.checked_parquet import write_parquet
-from knights_isolation.isolation.files.atomic_write import check_output, make_folder, sweep, write_atomic, write_text
+from knights_isolation.isolation.files import atomic_write
+from knights_isolation.isolation.files.atomic_write import (
+    check_output,
+    make_folder,
+    sweep,
+    write_atomic,
+    write_text,
+    written_often,
+)
 
 
 def write_table(path: Path) -> None:
@@ -151,3 +160,20 @@ def test_what_a_killed_process_left_of_a_file_goes_and_nothing_else(tmp_path: Pa
         (tmp_path / name).touch()
     sweep(tmp_path / "run.json")
     assert {path.name for path in tmp_path.iterdir()} == {".other.json.0a1b2c3d", "run.json", ".run.json"}
+
+
+def test_a_growing_file_is_written_now_and_then_and_once_more_whatever_ends_the_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, written = [0.0], list[float]()
+    monkeypatch.setattr(atomic_write, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def work() -> None:
+        with written_often(lambda: written.append(now[0])) as look:
+            for now[0] in (1.0, 5.5, 6.0, 10.0, 11.0, 12.0):
+                look()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert written == [5.5, 11.0, 12.0]
