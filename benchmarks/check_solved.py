@@ -21,7 +21,8 @@ import click
 from knights_isolation.experiments.exact.board_solving import read_pairs, shipped_pairs
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.exact.solver import is_mirrored
-from knights_isolation.isolation.rules.geometry import Size, canonical_opening, cell_name, parse_size
+from knights_isolation.isolation.rules.geometry import canonical_opening, cell_name
+from knights_isolation.isolation.rules.sizes import Size, parse_size
 
 SOLVER = Path(__file__).parent / "comparators" / "solver.cpp"
 

@@ -19,12 +19,14 @@ import numpy as np
 from knights_isolation.experiments.exact.board_solving import placement_orbits, read_pairs, solve_pair, summarise
 from knights_isolation.experiments.play.parallel_map import parallel_map
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact import solved_tables
-from knights_isolation.isolation.exact.solved_tables import FILE, first_index, index_of, openings, steps_between
+from knights_isolation.isolation.exact import early_table
+from knights_isolation.isolation.exact.early_table import first_index, index_of, openings, steps_between
+from knights_isolation.isolation.exact.solved_tables import FILE
 from knights_isolation.isolation.files.received import read_shipped, write_shipped
 from knights_isolation.isolation.games.batch_evaluation import solve_moves
 from knights_isolation.isolation.games.batch_moves import States
-from knights_isolation.isolation.rules.geometry import Size, cells_of, parse_size
+from knights_isolation.isolation.rules.geometry import cells_of
+from knights_isolation.isolation.rules.sizes import Size, parse_size
 
 MOST_CELLS = 49
 """Largest board of the default tables, in cells."""
@@ -111,9 +113,9 @@ def _board(path: Sequence[int], rows: int, columns: int) -> Board:
     return Board.from_moves(path, (rows, columns))
 
 
-def write_early(path: Path = solved_tables.EARLY_FILE) -> None:
+def write_early(path: Path = early_table.EARLY_FILE) -> None:
     """Write the table of the first plies on 7x7."""
-    table = solve_early(solved_tables.ROWS, solved_tables.COLUMNS, solved_tables.LAST_PLY, jobs=0)
+    table = solve_early(early_table.ROWS, early_table.COLUMNS, early_table.LAST_PLY, jobs=0)
     write_shipped(path, lzma.compress(table, preset=9 | lzma.PRESET_EXTREME))
 
 

@@ -21,7 +21,8 @@ from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.exact.solver import SearchBudget
 from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
 from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.geometry import canonical_opening, parse_size
+from knights_isolation.isolation.rules.geometry import canonical_opening
+from knights_isolation.isolation.rules.sizes import parse_size
 
 COMPARATORS = Path(__file__).parent / "comparators"
 PAIRS = random_openings(60, 2)

@@ -29,8 +29,8 @@ from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.experiments.suite.agent_answers import collect_answers
 from knights_isolation.experiments.suite.screening import Score, score
 from knights_isolation.isolation import Limit, measure_costs
-from knights_isolation.isolation.rules.geometry import Size, parse_size
 from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.sizes import Size, parse_size
 from knights_isolation.reports.text.cell_values import Share
 
 LEARNED, BEST_BEFORE, BASELINE = "ID:learned", "ID:territory", "ID:improved"

@@ -23,8 +23,9 @@ from knights_isolation.isolation.boards.drawing import format_value, standing, t
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.transcript import position_of
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size, SizeLike, cell_name, format_moves, parse_size
+from knights_isolation.isolation.rules.geometry import cell_name, format_moves
 from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size, SizeLike, parse_size
 from knights_isolation.isolation.suggestions import COMMAND, advice, command, tell
 
 from .answers import Result, RunLike, run_path

@@ -38,7 +38,7 @@ from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.statistics.proportions import rate_interval
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
-from knights_isolation.isolation.rules.geometry import Size
+from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import to_svg

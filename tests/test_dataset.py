@@ -14,7 +14,7 @@ from knights_isolation.experiments.exact.dataset import SPLITS, DatasetRecipe, w
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.exact.solver import SearchBudget, move_results
-from knights_isolation.isolation.rules.geometry import Size
+from knights_isolation.isolation.rules.sizes import Size
 
 
 def read(folder: Path) -> dict[str, pa.Table]:

@@ -7,15 +7,15 @@ import pytest
 
 from benchmarks.make_solved_tables import solve_early
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.exact.solved_tables import (
+from knights_isolation.isolation.exact.early_table import (
     LAST_PLY,
     early_moves,
     early_value,
     index_of,
     openings,
-    pair_is_won,
     steps_between,
 )
+from knights_isolation.isolation.exact.solved_tables import pair_is_won
 from knights_isolation.isolation.exact.solver import SearchBudget, move_results, solve
 from knights_isolation.isolation.games.batch_evaluation import solve_moves
 from knights_isolation.isolation.games.batch_moves import States

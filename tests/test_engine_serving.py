@@ -15,7 +15,7 @@ from knights_isolation.isolation.engines.engine_server import format_info, plan_
 from knights_isolation.isolation.engines.protocol import Program, read_go, read_move, start_of, write_move
 from knights_isolation.isolation.players import agents
 from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent, opened_player
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE
 from knights_isolation.isolation.search import SearchResult
 from knights_isolation.isolation.search.interpreted import greedy_interpreted
 

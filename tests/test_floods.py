@@ -10,7 +10,7 @@ from knights_isolation import heuristics
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
 from knights_isolation.isolation.players.agents import code_hash
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.sizes import parse_size
 
 
 def counts(game, player):

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from knights_isolation.isolation.rules import geometry
 from knights_isolation.isolation.rules.geometry import (
-    Size,
     canonical_opening,
     cell_of,
     cells_of,
@@ -15,9 +14,9 @@ from knights_isolation.isolation.rules.geometry import (
     knight_mask,
     knight_masks,
     move_of,
-    parse_size,
     symmetries,
 )
+from knights_isolation.isolation.rules.sizes import Size, parse_size
 
 small_sizes = st.tuples(st.integers(1, 9), st.integers(1, 9))
 

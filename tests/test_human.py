@@ -20,9 +20,10 @@ from knights_isolation.isolation.players.agents import (
     SearchAgent,
     StatelessAgent,
 )
-from knights_isolation.isolation.rules.geometry import Size, cell_name
+from knights_isolation.isolation.rules.geometry import cell_name
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.sample_players import open_move_score
 from knights_isolation.isolation.search import SearchResult
 from knights_isolation.reports.replay import describe_end, replay_of_record

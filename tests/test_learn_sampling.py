@@ -27,8 +27,8 @@ from knights_isolation.experiments.learn.tuning_games import (
 )
 from knights_isolation.experiments.roster import make_agent, parse_spec
 from knights_isolation.experiments.statistics.proportions import Interval as Estimate
-from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.parameters import ParameterError
+from knights_isolation.isolation.rules.sizes import Size
 
 FILE = """
 from typing import Annotated, Literal

@@ -51,7 +51,7 @@ from knights_isolation.experiments.statistics.proportions import Interval as Est
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Limit
 from knights_isolation.isolation.games.match import play_games
-from knights_isolation.isolation.rules.geometry import Size
+from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.reports.charts.chart import Grid, Plot
 from knights_isolation.reports.charts.line_plots import response_chart
 from knights_isolation.reports.studies.tuning import judged_sentence, path_table, sweep_section

@@ -17,9 +17,9 @@ from knights_isolation.isolation.native.layout import ANSWER, CELLS, HIGH, LOW, 
 from knights_isolation.isolation.native.workspaces import MoveCache
 from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent, SearchAgent
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.rules.parameters import bind_parameters
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 from knights_isolation.isolation.search import SearchOptions
 from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE
 

@@ -20,7 +20,7 @@ from knights_isolation.isolation import Board, Limit, Net, play, search
 from knights_isolation.isolation.boards.net import MOST_UNITS
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.sizes import parse_size
 
 
 def weights(cells, units, seed=1):

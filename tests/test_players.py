@@ -25,8 +25,8 @@ from knights_isolation.isolation.players.agents import (
 )
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
 from knights_isolation.isolation.players.perfect_agent import PerfectAgent
-from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS, Outcome, Reason
+from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.search import SearchResult
 
 OPENINGS = [(24, 14), (0, 1), (8, 30)]

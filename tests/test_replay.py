@@ -12,7 +12,7 @@ from knights_isolation.experiments.exchange.game_files import append_game, load_
 from knights_isolation.experiments.exchange.queries import KINDS, find_games, read_game
 from knights_isolation.experiments.record.log import PER_PLY, read_games
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.rules.geometry import Size
+from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.reports.pages.templates import STYLE
 from knights_isolation.reports.replay import (
     as_json,

@@ -26,9 +26,9 @@ from knights_isolation.isolation.players.classic_agent import Given
 from knights_isolation.isolation.processes.child import Setup
 from knights_isolation.isolation.processes.child_process import Child
 from knights_isolation.isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
-from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.search import SearchResult
 
 HONEST = """

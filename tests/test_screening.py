@@ -35,9 +35,9 @@ from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, batches, choose_moves
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.reports.analysis.file_answers import describe_trial
 from knights_isolation.reports.studies.screening import mistake_texts, mistakes_section
 

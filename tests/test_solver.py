@@ -21,7 +21,8 @@ from random_games import positions, random_game
 from knights_isolation.isolation import Board, Limit, solve
 from knights_isolation.isolation.exact.solved_tables import pair_is_won
 from knights_isolation.isolation.exact.solver import SearchBudget, is_mirrored, move_results, solve_length
-from knights_isolation.isolation.rules.geometry import cell_of, move_of, parse_size, symmetries
+from knights_isolation.isolation.rules.geometry import cell_of, move_of, symmetries
+from knights_isolation.isolation.rules.sizes import parse_size
 
 COUNTS = json.loads((Path(__file__).parent / "data" / "solved.json").read_text())["boards"]
 

@@ -86,7 +86,7 @@ SIZES_COME_IN_AS_TEXT = {
     "isolation/games/match.py",
     "isolation/games/transcript.py",
     "isolation/games/vector_games.py",
-    "isolation/rules/geometry.py",
+    "isolation/rules/sizes.py",
     "experiments/exchange/game_files.py",
     "experiments/league/league_run.py",
     "experiments/plan/config.py",

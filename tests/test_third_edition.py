@@ -48,8 +48,8 @@ from knights_isolation.isolation.isolation import _ACTIONSET, _BLANK_BOARD, _HEI
 from knights_isolation.isolation.loading.load_user_code import LoadError, content_hash, load, load_player
 from knights_isolation.isolation.players.agents import RandomAgent
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
 THIRD = Path(__file__).parent / "data" / "classic" / "third"
 ROOT = Path(__file__).parents[1]

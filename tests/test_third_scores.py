@@ -17,8 +17,8 @@ from knights_isolation.isolation.editions.third.state import state_of
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import LoadError, load, load_heuristic
 from knights_isolation.isolation.processes.child import from_bytes, to_bytes
-from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.parameters import parameter_values
+from knights_isolation.isolation.rules.sizes import Size
 
 HEAD = """
 import math

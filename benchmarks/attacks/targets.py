@@ -27,9 +27,10 @@ from knights_isolation.isolation.players.classic_agent import Given
 from knights_isolation.isolation.processes.child import Failure, NoAnswer, Setup, Termination, encode
 from knights_isolation.isolation.processes.child_process import Child
 from knights_isolation.isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
-from knights_isolation.isolation.rules.geometry import format_moves, parse_size
+from knights_isolation.isolation.rules.geometry import format_moves
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.sizes import parse_size
 from knights_isolation.isolation.search import SearchResult
 from knights_isolation.reports.board.request_guard import refusal
 from knights_isolation.reports.board.request_models import (

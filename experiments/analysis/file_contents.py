@@ -22,7 +22,7 @@ from knights_isolation.isolation.loading.load_user_code import (
     load_module,
     load_player,
 )
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
 from ..plan.file_heuristics import likely_heuristics
 from ..roster import AgentLike, split_reference

@@ -17,9 +17,9 @@ from knights_isolation.isolation.compiling.compile_heuristic import CompileError
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameBatch, play_games
 from knights_isolation.isolation.players.agents import Agent, SearchAgent
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 
 from ..statistics.proportions import PairCounts, PairInterval, pair_interval

@@ -27,8 +27,8 @@ from scipy.special import expit
 
 from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic
 from knights_isolation.isolation.games.batch_evaluation import evaluate_all
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
 from ..learn.pairwise_fit import Comparisons, compare_moves
 from ..play.parallel_map import Spread, parallel_mapper

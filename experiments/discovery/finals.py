@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
-from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Cost, Limit
+from knights_isolation.isolation.rules.sizes import Size
 
 from ..evaluation.cascade import check_question
 from ..evaluation.evaluation import EvaluationTask

@@ -23,8 +23,8 @@ from knights_isolation.heuristics import names
 from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.games.match import GameBatch, play_games
 from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog
 
 from ..plan.openings import OpeningSet, orbit_ids, random_openings

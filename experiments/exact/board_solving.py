@@ -22,8 +22,9 @@ from knights_isolation.isolation.exact.solved_tables import is_covered, pair_is_
 from knights_isolation.isolation.exact.solver import SearchBudget, is_mirrored
 from knights_isolation.isolation.files.atomic_write import written_often
 from knights_isolation.isolation.files.received import DamagedFileError
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, Size, canonical_opening
+from knights_isolation.isolation.rules.geometry import canonical_opening
 from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS, Size
 
 from ..play.parallel_map import parallel_map
 from ..record.checked_parquet import read_parquet, write_parquet

@@ -27,10 +27,10 @@ from knights_isolation.isolation.files.atomic_write import make_folder, write_te
 from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, solve_moves
 from knights_isolation.isolation.games.batch_moves import choose_moves
 from knights_isolation.isolation.games.vector_games import VectorGames
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.rules.seeds import mixed
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
 from ..plan.openings import distinct_positions, orbit_ids, split_of
 from ..plan.run_keeping import locked

@@ -23,8 +23,9 @@ from knights_isolation.isolation.games.batch_evaluation import solve_moves
 from knights_isolation.isolation.games.batch_moves import States, choose_moves, is_over
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.players.agents import Agent
-from knights_isolation.isolation.rules.geometry import Size, full_mask, knight_masks
+from knights_isolation.isolation.rules.geometry import full_mask, knight_masks
 from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.sizes import Size
 
 from ..plan.openings import placement_openings
 from ..roster import make_agents, parse_agent

@@ -28,8 +28,8 @@ from knights_isolation.isolation.games.human import HUMAN, Seat, play_human
 from knights_isolation.isolation.games.match import GameBatch, GameRecord
 from knights_isolation.isolation.games.pgn import PgnGame, read_pgn, write_pgn
 from knights_isolation.isolation.players.agents import Agent
-from knights_isolation.isolation.rules.geometry import Size, parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
+from knights_isolation.isolation.rules.sizes import Size, parse_size
 from knights_isolation.isolation.suggestions import command, file_meant
 
 from ..agent_like import AgentLike

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.geometry import Size, cells_of, full_mask
+from knights_isolation.isolation.rules.geometry import cells_of, full_mask
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
+from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.suggestions import advice, command
 
 from ..exact import labels

@@ -15,7 +15,7 @@ import joblib
 from knights_isolation.isolation.editions.edition import THIRD
 from knights_isolation.isolation.editions.third.state import unsupported_size_reason
 from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size, parse_size
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size, parse_size
 from knights_isolation.isolation.suggestions import COMMAND, Failed, advice, command, tell
 
 from ..plan import run_keeping

@@ -22,8 +22,8 @@ from knights_isolation.isolation.compiling.compile_heuristic import CompileError
 from knights_isolation.isolation.games.batch_evaluation import evaluate_all
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Cost, Limit
+from knights_isolation.isolation.rules.sizes import Size
 
 from ..plan.catalogue import Heuristic, first_line
 from ..plan.file_heuristics import heuristic_named

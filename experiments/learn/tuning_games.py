@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
 from ..plan.openings import OpeningSet, orbit_ids, random_openings, split_of
 from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.seeds import SeedsBy
+from knights_isolation.isolation.rules.sizes import Size
 
 from ..roster import Spec, make_agent, make_agents, parse_limit, parse_spec, settings_text
 from ..roster.agent_kinds import KINDS, METHODS

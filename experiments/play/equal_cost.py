@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from knights_isolation.isolation.checks.search_cost import measure_costs
-from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Cost, Limit
+from knights_isolation.isolation.rules.sizes import Size
 
 from ..plan.tournament_plan import Entrant, Plan, make_plan
 from ..roster import Spec, make_agent

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from knights_isolation.isolation.rules.geometry import Size, canonical_opening
+from knights_isolation.isolation.rules.geometry import canonical_opening
+from knights_isolation.isolation.rules.sizes import Size
 
 from ..record.columns import Table, among, lists, numbers, on_board
 from ..record.log import fold_batches

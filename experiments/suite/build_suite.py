@@ -28,9 +28,10 @@ from knights_isolation.isolation.exact.solver import SearchBudget, check_positio
 from knights_isolation.isolation.files.atomic_write import written_often
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, choose_moves
 from knights_isolation.isolation.players.agents import Agent
-from knights_isolation.isolation.rules.geometry import Size, cells_of, full_mask, knight_masks
+from knights_isolation.isolation.rules.geometry import cells_of, full_mask, knight_masks
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
+from knights_isolation.isolation.rules.sizes import Size
 
 from ..plan.openings import distinct_positions, orbit_ids, padded, placement_openings, split_of
 from ..play.parallel_map import parallel_map

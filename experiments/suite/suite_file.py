@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.files.received import DamagedFileError, read_shipped
 from knights_isolation.isolation.games.batch_moves import Positions
-from knights_isolation.isolation.rules.geometry import Size, parse_size
+from knights_isolation.isolation.rules.sizes import Size, parse_size
 
 from ..record.checked_parquet import read_parquet, write_parquet
 from ..record.columns import Table, lists, numbers, texts

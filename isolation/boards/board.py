@@ -7,21 +7,9 @@ from functools import cached_property, lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
 
-from ..rules.geometry import (
-    FenPosition,
-    Move,
-    Size,
-    SizeLike,
-    cells_of,
-    check_size,
-    full_mask,
-    knight_mask,
-    move_of,
-    parse_fen,
-    size_of,
-    write_fen,
-)
+from ..rules.geometry import FenPosition, Move, cells_of, full_mask, knight_mask, move_of, parse_fen, write_fen
 from ..rules.outcome import Outcome, Reason
+from ..rules.sizes import Size, SizeLike, check_size, size_of
 
 if TYPE_CHECKING:
     import numpy as np

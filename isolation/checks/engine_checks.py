@@ -15,7 +15,7 @@ from ..engines.protocol import PROTOCOLS, UCI, UGI, Info, Program, Protocol, add
 from ..files.temp_folders import temporary_folder
 from ..processes.child import NoAnswer, Termination
 from ..processes.child_process import SupervisedProgram
-from ..rules.geometry import Size
+from ..rules.sizes import Size
 from ..usercode.user_exceptions import to_one_line
 
 SECONDS = 10.0

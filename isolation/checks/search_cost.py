@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from ..editions.classic_board import Board
 from ..games.batch_moves import Positions, asking, choose_moves
 from ..players.agents import Agent, ForfeitError, SearchAgent, forfeit_from
-from ..rules.geometry import USUAL_SIZE, Size
 from ..rules.limits import Cost
 from ..rules.outcome import Reason
+from ..rules.sizes import USUAL_SIZE, Size
 from ..usercode.timeouts import cpu_timeout
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..editions.classic_board import Board
-from ..rules.geometry import MOST_COMPILED_CELLS
+from ..rules.sizes import MOST_COMPILED_CELLS
 from ..usercode.parsing import parse
 from . import FUNCTIONS_REMEMBERED, code_cache
 from .compile_errors import blaming_us, refuses_heuristic

@@ -14,7 +14,8 @@ from queue import Empty
 from typing import Any
 
 from ..boards.board import Board
-from ..rules.geometry import USUAL_SIZE, Move, Size
+from ..rules.geometry import Move
+from ..rules.sizes import USUAL_SIZE, Size
 from ..usercode.parsing import parse
 from ..usercode.user_exceptions import format_exception, return_lines, safe_repr
 from .third.state import from_state_cell, state_of

@@ -17,9 +17,9 @@ from ..engines.protocol import read_move, write_move
 from ..native import workspaces
 from ..players.agents import Agent, Player, forfeit_from
 from ..processes.child import claim_stdio
-from ..rules.geometry import USUAL_SIZE, Size, parse_size
 from ..rules.limits import Limit
 from ..rules.seeds import move_seed
+from ..rules.sizes import USUAL_SIZE, Size, parse_size
 from ..search import SearchResult, is_compilable
 from .protocol import PROTOCOLS, UCI, UGI, GoRequest, Protocol, read_go, start_of
 

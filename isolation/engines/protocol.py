@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Literal
 
 from ..editions.classic_board import Board
-from ..rules.geometry import column_name, parse_size, parse_square, square_name
+from ..rules.geometry import column_name, parse_square, square_name
 from ..rules.limits import Limit
+from ..rules.sizes import parse_size
 from ..usercode.user_exceptions import to_one_line
 
 Convention = Literal["plain", "joust"]

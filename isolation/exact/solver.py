@@ -22,10 +22,12 @@ from ..editions.classic_board import Board
 from ..native import layout as on_desk
 from ..native import workspaces
 from ..native.layout import CPU_CLOCK
-from ..rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, knight_masks, symmetries
+from ..rules.geometry import cells_of, full_mask, knight_masks, symmetries
 from ..rules.limits import Limit
+from ..rules.sizes import MOST_COMPILED_CELLS
 from ..search import is_compilable, limits_of
-from .solved_tables import early_moves, early_value, pair_is_won
+from .early_table import early_moves, early_value
+from .solved_tables import pair_is_won
 
 Winner = Literal[1, 2]
 _Search = Callable[[int, int, int, workspaces.Workspace], float]

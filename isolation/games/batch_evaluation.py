@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..native import workspaces
 from ..native.layout import MAX_PLY, NO_LIMIT
-from ..rules.geometry import Size
 from ..rules.limits import Limit
+from ..rules.sizes import Size
 from .batch_moves import COUNT, DESK, AnyPositions, Positions, call_in_batches, packed
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from ..editions.classic_board import Board
 from ..native import workspaces
 from ..native.layout import FAILED
 from ..players.agents import Agent, Player, forfeit_from, opened_player
-from ..rules.geometry import USUAL_SIZE, Size, SizeLike, knight_masks, size_of
+from ..rules.geometry import knight_masks
 from ..rules.outcome import Reason
+from ..rules.sizes import USUAL_SIZE, Size, SizeLike, size_of
 from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from typing import Literal
 from ..boards.drawing import format_value, standing, to_text
 from ..editions.classic_board import Board
 from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
-from ..rules.geometry import USUAL_SIZE, SizeLike, cell_name, parse_cell
+from ..rules.geometry import cell_name, parse_cell
 from ..rules.outcome import Reason
 from ..rules.seeds import move_seed
+from ..rules.sizes import USUAL_SIZE, SizeLike
 from ..search import SearchResult
 from ..usercode.output_capture import capture_output
 from ..usercode.user_exceptions import detect_ctrl_c

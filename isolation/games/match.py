@@ -16,10 +16,10 @@ from ..editions.third.timed_turn import or_as_the_third_edition
 from ..loading.load_user_code import origin_of
 from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
 from ..processes.child import AgentPicklingError
-from ..rules.geometry import USUAL_SIZE, Size, SizeLike, size_of
 from ..rules.outcome import REASON_WORDS, Reason
 from ..rules.parameters import base_function
 from ..rules.seeds import move_seed
+from ..rules.sizes import USUAL_SIZE, Size, SizeLike, size_of
 from ..search import SearchResult
 from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 

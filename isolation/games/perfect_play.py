@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..editions.classic_board import Board
-from ..exact.solved_tables import early_moves, is_covered
+from ..exact.early_table import early_moves
+from ..exact.solved_tables import is_covered
 from ..exact.solver import SearchBudget, known_value, move_results
-from ..rules.geometry import Size, cells_of
+from ..rules.geometry import cells_of
 from ..rules.limits import Limit
+from ..rules.sizes import Size
 from .batch_evaluation import solve_moves
 from .batch_moves import States
 

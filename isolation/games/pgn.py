@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..editions.classic_board import Board
 from ..engines.protocol import read_move, start_of, variant_of, write_san
-from ..rules.geometry import Size
+from ..rules.sizes import Size
 
 UNDECIDED = "*"
 RESULTS = {"1-0": 1, "0-1": 2, UNDECIDED: 0, "1/2-1/2": 0}

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..editions.classic_board import Board
-from ..rules.geometry import USUAL_SIZE, SizeLike, parse_moves, size_of, words
+from ..rules.geometry import parse_moves, words
+from ..rules.sizes import USUAL_SIZE, SizeLike, size_of
 
 
 def position_of(size: SizeLike | None = None, moves: str = "", fen: str | None = None) -> Board:

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..editions.classic_board import Board
 from ..players.agents import Agent, choose_once
-from ..rules.geometry import USUAL_SIZE, Size, SizeLike, cells_of, full_mask, size_of
+from ..rules.geometry import cells_of, full_mask
+from ..rules.sizes import USUAL_SIZE, Size, SizeLike, size_of
 from .batch_moves import States, choose_moves
 
 _WORD = (1 << 64) - 1

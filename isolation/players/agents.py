@@ -25,10 +25,10 @@ from ..compiling import FUNCTIONS_REMEMBERED
 from ..editions.classic_board import Board
 from ..editions.third.state import StateHeuristic, unsupported_size_reason
 from ..loading.load_user_code import data_hash, origin_of
-from ..rules.geometry import MOST_COMPILED_CELLS
 from ..rules.limits import Limit
 from ..rules.outcome import Reason
 from ..rules.parameters import base_function, parameter_values
+from ..rules.sizes import MOST_COMPILED_CELLS
 from ..sample_players import open_move_score
 from ..search import (
     TREES,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..editions.classic_board import Board
 from ..exact.solver import MoveValue, SearchBudget, longest_resistance, move_results
-from ..rules.geometry import MOST_COMPILED_CELLS
 from ..rules.limits import Limit
+from ..rules.sizes import MOST_COMPILED_CELLS
 from ..search import Heuristic, SearchResult
 from .agents import SearchAgent, StatelessAgent, code_hash, in_time
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from ..editions.classic_board import Board
 from ..native.layout import CPU_CLOCK, NO_LIMIT, WALL_CLOCK
-from ..rules.geometry import MOST_COMPILED_CELLS
 from ..rules.limits import Limit
+from ..rules.sizes import MOST_COMPILED_CELLS
 
 Heuristic = Callable[[Any, Any], float]
 

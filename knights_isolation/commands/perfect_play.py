@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from knights_isolation.experiments.roster import parse_limit, spec_of
-from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.sizes import parse_size
 from knights_isolation.reports.answers import Result, run_path
 
 from .. import inputs

@@ -13,8 +13,8 @@ from knights_isolation.experiments.positions import Heuristic, compiles, move_va
 from knights_isolation.experiments.record.log import games_folder, live_files
 from knights_isolation.experiments.roster import board_refusal, complete, make_agent, parse_spec
 from knights_isolation.isolation.players.agents import choose_once
-from knights_isolation.isolation.rules.geometry import Size
 from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
 from ..replay import json_score

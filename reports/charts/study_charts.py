@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from knights_isolation.experiments.statistics.planning import FixedPlan, pairs_for_effect
-from knights_isolation.isolation.rules.geometry import Size, cells_of, full_mask
+from knights_isolation.isolation.rules.geometry import cells_of, full_mask
+from knights_isolation.isolation.rules.sizes import Size
 
 from ..text.cell_values import Points, Share
 from . import chart

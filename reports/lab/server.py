@@ -31,7 +31,8 @@ from knights_isolation.experiments.roster import AgentLike, parse_agent, referen
 from knights_isolation.isolation.exact.solved_tables import covered_sizes
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.processes.child import Setup
-from knights_isolation.isolation.rules.geometry import cell_name, parse_size
+from knights_isolation.isolation.rules.geometry import cell_name
+from knights_isolation.isolation.rules.sizes import parse_size
 
 from ..answers import RunLike, run_path, run_paths
 from ..board.board_api import BoardApi

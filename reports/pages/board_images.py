@@ -13,7 +13,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from knights_isolation.isolation.boards import drawing
 from knights_isolation.isolation.boards.drawing import LIGHT, Annotations, Theme
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.geometry import Size
+from knights_isolation.isolation.rules.sizes import Size
 
 _FINER = 3  # scale factor for drawing; reducing the image afterwards smooths the edges
 _STEPS = 12  # number of straight segments per curve

@@ -23,8 +23,9 @@ from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import Solution, solve, solve_length
-from knights_isolation.isolation.rules.geometry import USUAL_SIZE, Size, cell_name, cell_of, column_name, format_moves
+from knights_isolation.isolation.rules.geometry import cell_name, cell_of, column_name, format_moves
 from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 from knights_isolation.isolation.suggestions import COMMAND, advice, command, tell
 
 from ..answers import Result, RunLike, drawn, run_path

@@ -19,8 +19,9 @@ from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
 from knights_isolation.experiments.suite.screening import Mistake, Score, Screened, Screening, SuiteComparison
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_text
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.geometry import Size, format_moves
+from knights_isolation.isolation.rules.geometry import format_moves
 from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.suggestions import advice, command, tell
 
 from ..answers import Result, drawn

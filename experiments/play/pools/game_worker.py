@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
 from knights_isolation.isolation.players.agents import code_hash
 from knights_isolation.isolation.processes.subprocess_player import patience
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS
+from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS
 
 from ...plan.schedule import Ids, Schedule
 from ...roster import make_agent, parse_spec, settings_text, with_program
