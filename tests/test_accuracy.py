@@ -328,7 +328,7 @@ def test_a_heuristic_that_never_returns_ends_in_a_line(tmp_path):
     script = """if True:
         import sys
         from knights_isolation.experiments.exact import accuracy_games
-        from knights_isolation.isolation.rules.geometry import Size
+        from knights_isolation.isolation.rules.sizes import Size
         accuracy_games.LONGEST_MOVE = 0.2
         try:
             accuracy_games.play_and_label([sys.argv[1]], [1], 10, size=Size(5, 5), jobs=1)

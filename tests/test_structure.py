@@ -195,13 +195,8 @@ def test_games_are_read_with_pyarrow_and_pandas_and_a_few_modules(tmp_path):
     assert {name for name in ours.split() if name.startswith(("experiments.", "isolation."))} == {
         "experiments.record",
         *(f"experiments.record.{name}" for name in ("checked_parquet", "columns", "log", "schema")),
-<<<<<<< HEAD
         *("isolation.files", "isolation.files.received", "isolation.usercode", "isolation.usercode.imports"),
-        *("isolation.rules", "isolation.rules.geometry", "isolation.rules.limits", "isolation.rules.seeds"),
-=======
-        *("isolation.files", "isolation.files.atomic_write", "isolation.usercode", "isolation.usercode.imports"),
         *("isolation.rules", "isolation.rules.limits", "isolation.rules.seeds", "isolation.rules.sizes"),
->>>>>>> fdbbbc20 (Expect sizes where games are read)
     }
 
 
