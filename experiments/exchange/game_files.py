@@ -25,7 +25,7 @@ import numpy as np
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import make_folder, write_new
 from knights_isolation.isolation.games.human import HUMAN, Seat, play_human
-from knights_isolation.isolation.games.match import GameBatch, GameRecord
+from knights_isolation.isolation.games.match import GameRecord, PlayedGame, batch_of
 from knights_isolation.isolation.games.pgn import PgnGame, read_pgn, write_pgn
 from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
@@ -182,7 +182,7 @@ def import_pgn(file: Path, run: Path) -> Imported:
     schedule, chosen = _scheduled([*different.values()], file)
     ids = np.array(sorted(chosen), np.int64)
     kept = [chosen[game_id] for game_id in ids.tolist()]
-    played = FinishedGames(ids, _columns(kept), np.full(len(ids), int(time.time() * 1e6)))
+    played = FinishedGames(ids, batch_of(list(map(_played, kept))), np.full(len(ids), int(time.time() * 1e6)))
     counts = {
         "games skipped: {:,}; no result": len(games) - len(decided),
         "games skipped: {:,}; duplicates of other games": len(decided) - len(kept),
@@ -228,23 +228,11 @@ def _players(game: PgnGame, file: Path) -> tuple[str, str]:
     return white, black
 
 
-def _columns(games: Sequence[PgnGame]) -> GameBatch:
-    ends = [end_of(game) for game in games]
-    plies = [ply_of(comment) for game in games for comment in game.comments]
-    score, depth, time_us = zip(*plies, strict=True) if plies else ((), (), ())
-    count = len(plies)
-    return GameBatch(
-        winner=np.array([game.winner for game in games], np.int8),
-        reason=np.array([int(reason) for reason, _ in ends], np.int8),
-        detail=[detail for _, detail in ends],
-        offsets=np.append(0, np.cumsum([len(game.cells) for game in games])).astype(np.int64),
-        moves=np.array([cell for game in games for cell in game.cells], np.int16),
-        score=np.array(score, np.float64),
-        depth=np.array(depth, np.int16),
-        nodes=np.zeros(count, np.int64),
-        time_us=np.array(time_us, np.int64),
-        exact=np.zeros(count, bool),
-    )
+def _played(game: PgnGame) -> PlayedGame:
+    reason, detail = end_of(game)
+    plies = [(cell, *ply_of(comment)) for cell, comment in zip(game.cells, game.comments, strict=True)]
+    rows = [(cell, score, depth, 0, time_us, False) for cell, score, depth, time_us in plies]
+    return game.winner, reason, detail, rows
 
 
 def end_of(game: PgnGame) -> tuple[Reason, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Literal
 
@@ -177,7 +178,7 @@ def check_opening(cells: Sequence[int], size: Size) -> tuple[int, ...]:
 
 def opening_ids(cells: Cells, size: Size) -> Ids:
     """Return a 63-bit id of the position after each opening, the same in every run and on every machine."""
-    return _hashes(cells, _position_keys(size))
+    return _last(cells, _hashes(cells, _position_keys(size)))
 
 
 def orbit_ids(cells: Cells, size: Size) -> Ids:
@@ -185,12 +186,7 @@ def orbit_ids(cells: Cells, size: Size) -> Ids:
 
     Symmetric openings (by rotation or reflection) share it, and are best treated as one cluster.
     """
-    keys = _position_keys(size)
-    images = (np.append(np.array(image, np.int16), np.int16(_NOWHERE)) for image in symmetries(*size))
-    smallest = np.full(len(cells), np.iinfo(np.uint64).max, np.uint64)
-    for image in images:
-        smallest = np.minimum(smallest, _hashes(image[cells], keys))
-    return smallest
+    return _last(cells, orbit_ids_by_ply(cells, size))
 
 
 def distinct_positions(games: Sequence[Sequence[int]], size: Size) -> NDArray[np.int64]:
@@ -205,20 +201,9 @@ def orbit_ids_by_ply(cells: Cells, size: Size) -> Ids:
 
     Column p is the position after p plies; it is 0 if the game, padded with -1, was over before.
     """
-    plies = cells.shape[1]
-    smallest = np.full((len(cells), plies + 1), np.iinfo(np.uint64).max, np.uint64)
     keys = _position_keys(size)
-    visits, location_keys = keys(0), (keys(1), keys(2))
-    for image in symmetries(*size):
-        seen = np.append(np.array(image, np.int16), np.int16(_NOWHERE))[cells]
-        hashes = np.full(smallest.shape, mixed(keys(3)[:1])[0], np.uint64)
-        hashes[:, 1:] ^= np.bitwise_xor.accumulate(visits[seen], axis=1)
-        hashes ^= mixed((np.arange(plies + 1) % 2).astype(np.uint64))
-        for ply in range(plies):
-            stands = location_keys[ply % 2][seen[:, ply]]
-            hashes[:, ply + 1] ^= stands
-            hashes[:, ply + 2 : ply + 3] ^= stands[:, None]
-        smallest = np.minimum(smallest, mixed(hashes) >> np.uint64(1))
+    images = (np.append(np.array(image, np.int16), np.int16(_NOWHERE)) for image in symmetries(*size))
+    smallest: Ids = reduce(np.minimum, (_hashes(image[cells], keys) for image in images))
     smallest[:, 1:][cells == _NOWHERE] = 0
     return smallest
 
@@ -367,13 +352,21 @@ def _position_keys(size: Size) -> Callable[[int], NDArray[np.uint64]]:
 
 
 def _hashes(cells: Cells, table: Callable[[int], NDArray[np.uint64]]) -> Ids:
-    """Return the exclusive or of the keys of a position: visited cells, both players' cells, and the side to move."""
-    plies = (cells != _NOWHERE).sum(axis=1)
-    hashes = mixed(table(3)[:1])[0] ^ np.bitwise_xor.reduce(table(0)[cells], axis=1)
-    hashes ^= mixed((plies % 2).astype(np.uint64))
-    guarded = np.column_stack([cells, np.full(len(cells), _NOWHERE, np.int16)])  # for openings without plies
-    for back in (1, 2):
-        player, place = (plies - back) % 2, np.maximum(plies - back, 0)[:, None]
-        cell = np.where(plies >= back, np.take_along_axis(guarded, place, 1)[:, 0], -1)
-        hashes ^= np.where(player == 0, table(1)[cell], table(2)[cell])
+    """Return ids of the positions at the start and after every ply, one row per game.
+
+    Each is the exclusive or of the position's keys: visited cells, both players' cells, and the side to move.
+    """
+    plies = cells.shape[1]
+    hashes = np.full((len(cells), plies + 1), mixed(table(3)[:1])[0], np.uint64)
+    hashes[:, 1:] ^= np.bitwise_xor.accumulate(table(0)[cells], axis=1)
+    hashes ^= mixed((np.arange(plies + 1) % 2).astype(np.uint64))
+    for ply in range(plies):
+        stands = table(1 + ply % 2)[cells[:, ply]]
+        hashes[:, ply + 1 : ply + 3] ^= stands[:, None]
     return mixed(hashes) >> np.uint64(1)
+
+
+def _last(cells: Cells, ids: Ids) -> Ids:
+    """Return of the ids by ply the one of each opening's last position."""
+    last: Ids = ids[np.arange(len(cells)), (cells != _NOWHERE).sum(axis=1)]
+    return last

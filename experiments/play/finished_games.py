@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.games.match import GameBatch
+from knights_isolation.isolation.games.match import GameBatch, batch_of, rows_of_plies
 from knights_isolation.isolation.games.match import concatenate as joined_games
 from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
 
@@ -71,25 +71,11 @@ def joined(parts: Sequence[FinishedGames]) -> FinishedGames:
     )
 
 
-def forfeited_game(
-    schedule: Schedule, game_id: int, loser: int, detail: str, reason: Reason = Reason.ERROR
-) -> FinishedGames:
+def forfeited_game(schedule: Schedule, game_id: int, loser: int, detail: str) -> FinishedGames:
     """Return the record of a game that could not be played: lost by this player (1 or 2)."""
     ids = np.array([game_id])
     (opening,) = schedule.openings(ids)
-    plies = len(opening)
-    games = GameBatch(
-        winner=np.array([3 - loser], np.int8),
-        reason=np.array([reason], np.int8),
-        detail=[detail],
-        offsets=np.array([0, plies]),
-        moves=np.array(opening, np.int16),
-        score=np.full(plies, np.nan),
-        depth=np.zeros(plies, np.int16),
-        nodes=np.zeros(plies, np.int64),
-        time_us=np.zeros(plies, np.int64),
-        exact=np.zeros(plies, bool),
-    )
+    games = batch_of([(3 - loser, Reason.ERROR, detail, rows_of_plies(opening, []))])
     return FinishedGames(ids, games, np.array([int(time.time() * 1e6)]))
 
 

@@ -191,7 +191,10 @@ def _parse_options(spec: Spec, start: int) -> Spec:
         add = _with_switch if part.strip() in SWITCHES else _with_limit
         if _OPTION.match(part):
             add = _with_option if KINDS[spec.kind].is_program else _with_parameter
-        spec = add(spec, part.strip(), first, first + len(part))
+        try:
+            spec = add(spec, part.strip())
+        except ValueError as error:
+            raise_spec_error(str(error), spec.text, first, first + len(part))
         first += len(part) + 1
     deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
     if "agree" in spec.switches and not deepens:
@@ -199,63 +202,52 @@ def _parse_options(spec: Spec, start: int) -> Spec:
     return spec
 
 
-def _with_switch(spec: Spec, word: str, first: int, last: int) -> Spec:
+def _with_switch(spec: Spec, word: str) -> Spec:
     methods = ("AB", "ID") if word == "order" else ("MM", "AB", "ID")
     if spec.method not in methods:
-        raise_spec_error(f"{word} applies only to {' and '.join(methods)}", spec.text, first, last)
+        raise ValueError(f"{word} applies only to {' and '.join(methods)}")
     return replace(spec, switches=tuple(switch for switch in SWITCHES if switch in (*spec.switches, word)))
 
 
-def _with_parameter(spec: Spec, word: str, first: int, last: int) -> Spec:
+def _with_parameter(spec: Spec, word: str) -> Spec:
     name, equals, text = word.partition(".")[2].partition("=")
     if not spec.method or not spec.target:
-        raise_spec_error(
-            "this player has no heuristic or engine whose parameters option. could set", spec.text, first, last
-        )
+        raise ValueError("this player has no heuristic or engine whose parameters option. could set")
     if not name or not equals:
-        raise_spec_error("a parameter must be written option.NAME=NUMBER", spec.text, first, last)
+        raise ValueError("a parameter must be written option.NAME=NUMBER")
     if name in dict(spec.parameters):
-        raise_spec_error(f"{name} is set twice", spec.text, first, last)
+        raise ValueError(f"{name} is set twice")
     try:
         value = parse_number(text)
     except ValueError:
-        raise_spec_error(f"{name} must be a number, not {text!r}: {KINDS_OF_VALUES}", spec.text, first, last)
+        raise ValueError(f"{name} must be a number, not {text!r}: {KINDS_OF_VALUES}") from None
     if not isfinite(value):
-        raise_spec_error(f"{name} must be a finite number, not {text}", spec.text, first, last)
+        raise ValueError(f"{name} must be a finite number, not {text}")
     return replace(spec, parameters=tuple(sorted((*spec.parameters, (name, value)))))
 
 
-def _with_option(spec: Spec, word: str, first: int, last: int) -> Spec:
+def _with_option(spec: Spec, word: str) -> Spec:
     name, equals, value = word.partition(".")[2].partition("=")
     if not name.strip() or not equals:
-        raise_spec_error(
-            "an engine option must be written option.NAME=VALUE, or option.NAME= for a button", spec.text, first, last
-        )
+        raise ValueError("an engine option must be written option.NAME=VALUE, or option.NAME= for a button")
     if name.strip().lower() in (known.lower() for known, _ in spec.options):
-        raise_spec_error(f"{name.strip()} is set twice", spec.text, first, last)
+        raise ValueError(f"{name.strip()} is set twice")
     if re.search(r"[\r\n]", word):
-        raise_spec_error("an engine's option must be a single line", spec.text, first, last)
+        raise ValueError("an engine's option must be a single line")
     return replace(spec, options=(*spec.options, (name.strip(), value.strip())))
 
 
-def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
+def _with_limit(spec: Spec, word: str) -> Spec:
     unit = word.partition("=")[0]
     if unit not in UNITS:
         near = get_close_matches(unit.lower(), [*UNITS, *SWITCHES], n=1, cutoff=0.8)
-        known = (
-            f"did you mean {near[0]}?"
-            if near
-            else f"options are depth=, nodes=, ms=, cpu_ms=, {', '.join(SWITCHES)}, option.NAME="
-        )
-        raise_spec_error(f"no option {unit!r}; {known}", spec.text, first, last)
+        options = f"options are depth=, nodes=, ms=, cpu_ms=, {', '.join(SWITCHES)}, option.NAME="
+        raise ValueError(f"no option {unit!r}; {f'did you mean {near[0]}?' if near else options}")
     if spec.limit:
-        raise_spec_error(f"second limit after {spec.limit}", spec.text, first, last)
+        raise ValueError(f"second limit after {spec.limit}")
     if refusal := KINDS[spec.kind].refuse_limit(spec, unit):
-        raise_spec_error(refusal, spec.text, first, last)
-    try:
-        return replace(spec, limit=parse_limit(word))
-    except ValueError as error:
-        raise_spec_error(str(error), spec.text, first, last)
+        raise ValueError(refusal)
+    return replace(spec, limit=parse_limit(word))
 
 
 def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:

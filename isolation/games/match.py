@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
@@ -265,7 +266,7 @@ def _by_sides(sides: NDArray[np.int64], rows: NDArray[np.int64]) -> list[NDArray
 def _in_order(parts: Sequence[tuple[NDArray[np.int64], GameBatch]]) -> GameBatch:
     """Merge games played in parts, each given with the indices of its games."""
     if not parts:
-        return _collect([])
+        return batch_of([])
     rows = np.concatenate([rows for rows, _ in parts])
     games = concatenate([games for _, games in parts])
     return games if (np.diff(rows) == 1).all() else games.taken(np.argsort(rows))
@@ -370,7 +371,7 @@ def _play_interpreted(fixtures: _Fixtures, size: Size, hard_cap: float | None, m
                 engine.game = mark
             board = Board.from_moves(opening, size)
             played.append(_play_one(players, board, seed, marker, mark, is_ctrl_c))
-        return _collect(played)
+        return batch_of(played)
 
 
 def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
@@ -392,22 +393,14 @@ def _is_from_file(agent: Agent) -> bool:
     return origin_of(base_function(agent.heuristic)) is not None
 
 
-@dataclass(frozen=True)
-class _Played:
-    """A finished game: winner, reason, number of opening plies, all cells, and search results of the later plies."""
-
-    winner: int
-    reason: Reason
-    detail: str
-    opening: int
-    cells: tuple[int, ...]
-    results: list[SearchResult]
+PlayedGame = tuple[int, Reason, str, list[tuple[Any, ...]]]
+"""Winner, reason and detail of a game, and the columns `BY_PLY` of each of its plies."""
 
 
 def _play_one(
     players: Sequence[Player], board: Board, seed: int, marker: NDArray[np.int64], mark: int, is_ctrl_c: IsCtrlC
-) -> _Played:
-    opening_plies = board.move_count
+) -> PlayedGame:
+    opening = board.history
     results: list[SearchResult] = []
     has_begun = [False, False]
     while True:
@@ -429,7 +422,7 @@ def _play_one(
         if loss is None and not board.moves_mask(turn) >> result.move & 1:
             loss = ForfeitError(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
         if loss is not None:
-            return _Played(2 - turn, loss.reason, loss.detail, opening_plies, board.history, results)
+            return 2 - turn, loss.reason, loss.detail, rows_of_plies(opening, results)
         results.append(result)
         board.play_cell(result.move)
 
@@ -443,13 +436,14 @@ def rows_of_plies(opening: Sequence[int], results: Sequence[SearchResult]) -> li
     return before + [(r.move, r.score, r.depth, r.nodes, int(r.seconds * 1e6), r.exact) for r in results]
 
 
-def _collect(played: list[_Played]) -> GameBatch:
-    rows = [row for game in played for row in rows_of_plies(game.cells[: game.opening], game.results)]
-    columns = list(zip(*rows, strict=True)) or [()] * len(_PLY_TYPES)
+def batch_of(games: Sequence[PlayedGame]) -> GameBatch:
+    """Return games as columns."""
+    winners, reasons, details, plies = zip(*games, strict=True) if games else ((), (), (), ())
+    columns = list(zip(*chain(*plies), strict=True)) or [()] * len(_PLY_TYPES)
     return GameBatch(
-        np.array([game.winner for game in played], np.int8),
-        np.array([game.reason for game in played], np.int8),
-        [game.detail for game in played],
-        np.concatenate(([0], np.cumsum([len(game.cells) for game in played]))).astype(np.int64),
+        np.array(winners, np.int8),
+        np.array(reasons, np.int8),
+        list(details),
+        np.append(0, np.cumsum(list(map(len, plies)))).astype(np.int64),
         *(np.array(column, kind) for column, kind in zip(columns, _PLY_TYPES, strict=True)),
     )
