@@ -134,11 +134,6 @@ def replay_of_moves(moves: Sequence[int], size: SizeLike = USUAL_SIZE) -> Replay
     )
 
 
-def replay_of_record(title: str, game: GameRecord) -> Replay:
-    """Make a replay of a game that has just been played, or was saved."""
-    return replay_of_row(title, vars(game))
-
-
 def describe_ply(replay: Replay, ply: int) -> str:
     """Describe the move of a ply, its player, and the search data.
 
@@ -238,7 +233,7 @@ def find_replay(source: Any, game_id: int | None, size: str, moves: str) -> Repl
     if moves and (source is not None or game_id is not None):
         raise ValueError("choose one source of the game: a run, a file or --moves")
     if isinstance(source, GameRecord):
-        return replay_of_record("A game", source)
+        return replay_of_row("A game", vars(source))
     if isinstance(source, Sequence) and not isinstance(source, str):
         return replay_of_moves(source, size)
     number = source.replace(",", "") if isinstance(source, str) and game_id is None else ""
@@ -249,7 +244,7 @@ def find_replay(source: Any, game_id: int | None, size: str, moves: str) -> Repl
     if source is not None:
         path = Path(source) if isinstance(source, str | Path) else run_path(source)
         if not path.is_dir():
-            return replay_of_record(path.name, load_game(path))
+            return replay_of_row(path.name, vars(load_game(path)))
         listing = advice(command("games", path), f"ki.games({str(path)!r})")
         raise ValueError(f"no game of {path} named: list them with {listing}")
     if not moves:

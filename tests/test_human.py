@@ -26,7 +26,7 @@ from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.sample_players import open_move_score
 from knights_isolation.isolation.search import SearchResult
-from knights_isolation.reports.replay import describe_end, replay_of_record
+from knights_isolation.reports.replay import describe_end, replay_of_row
 
 SIZE = Size(3, 4)
 
@@ -194,7 +194,7 @@ def test_undo_takes_back_ones_own_move_and_the_reply():
 def test_resigning_loses_the_game():
     game = Session(["d2", "resign"]).play(Lowest(), side=1)
     assert (game.winner, game.reason) == (2, "resigned")
-    assert describe_end(replay_of_record("", game)) == "Lowest has won: Human resigned."
+    assert describe_end(replay_of_row("", vars(game))) == "Lowest has won: Human resigned."
 
 
 def test_hint_help_and_moves_change_nothing():

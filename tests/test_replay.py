@@ -24,7 +24,7 @@ from knights_isolation.reports.replay import (
     page,
     ply_rows,
     replay_of_moves,
-    replay_of_record,
+    replay_of_row,
     replay_of_run,
     replay_page,
     step_through,
@@ -174,11 +174,11 @@ def test_mistakes_are_told_where_they_are_known(run):
         (replay_of_moves([24, 14], Size(7, 7)), "Player 1 to move."),
         (replay_of_moves([0, 5], Size(2, 3)), "Player 2 has won: Player 1 has no move."),
         (
-            replay_of_record("x", replace(random_record(1), winner=1, reason="timeout", detail="late at ply 6")),
+            replay_of_row("x", vars(replace(random_record(1), winner=1, reason="timeout", detail="late at ply 6"))),
             "ID_Improved has won: Random exceeded its time (late at ply 6).",
         ),
         (
-            replay_of_record("x", replace(random_record(1), winner=2, reason="resigned")),
+            replay_of_row("x", vars(replace(random_record(1), winner=2, reason="resigned"))),
             "Random has won: ID_Improved resigned.",
         ),
     ],
@@ -271,7 +271,7 @@ def test_scores_of_simulations_are_known_to_be_shares(run):
 
 def test_the_page_escapes_what_players_are_called():
     evil = "</script><script>alert(1)</script>"
-    text = replay_page(replay_of_record(evil, random_record(1, (evil, "<b>&"), detail=evil, reason="error")))
+    text = replay_page(replay_of_row(evil, vars(random_record(1, (evil, "<b>&"), detail=evil, reason="error"))))
     assert evil not in text
     assert html.escape(evil) in text
     assert game_of(text)["agents"] == [evil, "<b>&"]

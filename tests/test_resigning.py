@@ -15,7 +15,7 @@ from knights_isolation.isolation import Board, Limit, play, solve
 from knights_isolation.isolation.editions.third.sample_players import BasePlayer
 from knights_isolation.isolation.players.agents import RandomAgent, is_lost
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.reports.replay import describe_end, replay_of_record
+from knights_isolation.reports.replay import describe_end, replay_of_row
 from knights_isolation.reports.tables.summary import forfeits_section
 from knights_isolation.reports.text.wording import forfeit_sentences
 
@@ -86,7 +86,7 @@ def test_a_resigned_game_is_found_told_and_exported_as_one(tmp_path):
     games = [random_record(seed, reason=reason) for seed, reason in enumerate(REASONS)]
     write_games(tmp_path / "run", games)
     assert find_games(tmp_path / "run", "forfeits")["game_id"].tolist() == [2]
-    assert describe_end(replay_of_record("", games[1])).endswith(f"{NAMES[2 - games[1].winner]} resigned.")
+    assert describe_end(replay_of_row("", vars(games[1]))).endswith(f"{NAMES[2 - games[1].winner]} resigned.")
     (tmp_path / "games.pgn").write_text("".join(exported(tmp_path / "run", "pgn")))
     import_pgn(tmp_path / "games.pgn", tmp_path / "again")
     assert read_games(tmp_path / "again", ["reason"])["reason"].tolist() == [*REASONS]

@@ -255,9 +255,6 @@ def _boards(analysis: Analysis, width: int) -> str:
     return "\n".join([title, *(_GAP.join(f"{part:{wide}}" for part in row).rstrip() for row in rows)])
 
 
-_TITLES: dict[RunKind, str] = {"nodes": "at equal nodes", "cost": "at equal cost"}
-
-
 def page_text(analysis: Analysis, command: str) -> str:
     """Return an analysis as one self-contained HTML page."""
     (name, mistakes), size = _leading_mistakes(analysis), analysis.contents.size
@@ -305,12 +302,12 @@ def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
 
 def forests(analysis: Analysis) -> list[RowChart]:
     """Return forest plots of the runs at equal nodes and at equal cost."""
-    charts = []
-    for kind, words in _TITLES.items():
-        verdicts = analysis.verdicts.get(kind)
-        if verdicts is not None and (chart := forest(analysis.runs[kind], verdicts)):
-            charts.append(replace(chart, title=f"{chart.title}, {words}"))
-    return charts
+    kinds: tuple[RunKind, ...] = ("nodes", "cost")
+    return [
+        replace(chart, title=f"{chart.title}, {_KINDS[kind]}")
+        for kind in kinds
+        if kind in analysis.verdicts and (chart := forest(analysis.runs[kind], analysis.verdicts[kind]))
+    ]
 
 
 def _sections(analysis: Analysis) -> list[Section]:

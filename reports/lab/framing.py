@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from ..league.league_pages import SCRIPTS
-from ..pages.templates import page_template, policy_of, script_of
+from ..pages.templates import SCRIPT, page_template, policy_of
 from ..replay import bundle
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="[^"]*">\n')
@@ -68,8 +68,8 @@ def themed(page: str, frame: Frame) -> str:
 @cache
 def _policy_of_framed() -> str:
     """Return the policy of our own pages that are complete by themselves; it names their inline scripts."""
-    scripts = f"'self' '{script_of('report.js')[1]}' '{policy_of(bundle(SCRIPTS))}'"
-    return f"{_SHOWN}; script-src {scripts}; connect-src 'self'; frame-ancestors 'none'"
+    report, league = policy_of(SCRIPT.read_text(encoding="utf-8")), policy_of(bundle(SCRIPTS))
+    return f"{_SHOWN}; script-src 'self' '{report}' '{league}'; connect-src 'self'; frame-ancestors 'none'"
 
 
 def problem_page(frame: Frame, status: int, title: str, problem: str) -> Response:

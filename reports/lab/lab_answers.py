@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -38,7 +38,7 @@ from ..board.handlers import SOLVING_MS
 from ..board.request_models import AddressModel, Name, StrictModel
 from ..board.resources import Resources, run_of
 from ..league.league_pages import pages
-from ..pages.templates import page_template, script_of
+from ..pages.templates import page_with_script
 from ..replay import json_score
 from ..text.cell_values import Elo, Estimate, Points, Share, estimate_of
 from .run_lines import RunLine, signature, target_of
@@ -138,7 +138,9 @@ def see(question: SeeingQuestion, shelf: Resources) -> dict[str, Any]:
     if question.moves:
         board = Board.from_moves(parse_moves(question.moves))
         return _answer(board, [_choice(board, function) for function in functions], _kept(board), -1)
-    for row, board, kept in _telling(question.after + 1):
+    suite = _suite()
+    for row in range(question.after + 1, min(len(suite), question.after + 1 + _MOST_LOOKED_AT)):
+        board, kept = suite.positions.board(row), moves_of(suite, row)[1]
         choices = [_choice(board, function) for function in functions]
         if (choices[0][0] in kept) != (choices[1][0] in kept):
             return _answer(board, choices, kept, row)
@@ -184,14 +186,6 @@ def _kept(board: Board) -> list[int] | None:
     """Return the moves that keep the win; none if the position is lost, None if it is not solved in time."""
     solution = solve(board, Limit(ms=SOLVING_MS))
     return None if solution.winner is None else list(solution.moves)
-
-
-def _telling(first: int) -> Iterator[tuple[int, Board, list[int]]]:
-    """Yield telling positions of the suite from a row on, with the moves that keep the win."""
-    suite = _suite()
-    for row in range(first, min(len(suite), first + _MOST_LOOKED_AT)):
-        board = suite.positions.board(row)
-        yield row, board, moves_of(suite, row)[1]
 
 
 @cache
@@ -245,15 +239,8 @@ def diff(shelf: Resources, names: tuple[str, str]) -> dict[str, Any]:
     from ..tables.run_comparisons import change_sections
 
     before, after = (load_findings([run_of(shelf, run)]) for run in names)
-    script, script_hash = script_of("report.js")
-    page = page_template("diff.html").render(
-        title=" and ".join(names),
-        runs=names,
-        sections=change_sections(before, after),
-        script=script,
-        script_hash=script_hash,
-    )
-    return {"page": page}
+    title, sections = " and ".join(names), change_sections(before, after)
+    return {"page": page_with_script("diff.html", title=title, runs=names, sections=sections)}
 
 
 def league(shelf: Resources, name: str, page: str) -> dict[str, Any]:

@@ -22,8 +22,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from knights_isolation.experiments.record.log import count_games
-from knights_isolation.experiments.record.run_directory import FACTS, LEAGUE, State, is_run, state_of
+from knights_isolation.experiments.record.run_directory import LEAGUE, is_run, state_of
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
 from knights_isolation.experiments.statistics.sequential_tests import live_rate
 from knights_isolation.isolation.files.received import read_plain
@@ -324,8 +323,8 @@ class RunFollower:
         while True:
             started = time.monotonic()
             try:
-                now = await asyncio.to_thread(_signature, self._run)
-                if now[0] is None and self._state["total"]:
+                now = await asyncio.to_thread(signature, self._run)
+                if self._state["total"] and not is_run(self._run):
                     raise ValueError(f"{self._run} has been moved or deleted; this is its last known state")
                 state = self._state if now == seen else _lined(await asyncio.to_thread(run_state, self._run))
                 seen = now
@@ -367,12 +366,6 @@ class _Listening(StreamingResponse):
             await super().__call__(scope, receive, send)
         finally:
             self._leave()
-
-
-def _signature(run: Path) -> tuple[tuple[int, int] | None, int, State]:
-    """Return the identity of `run.json` (None without a run), the number of games, and the state."""
-    facts = (run / FACTS).stat() if is_run(run) else None
-    return (facts.st_ino, facts.st_mtime_ns) if facts else None, count_games(run), state_of(run)
 
 
 def _lined(state: dict[str, Any]) -> dict[str, Any]:

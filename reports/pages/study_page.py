@@ -25,14 +25,6 @@ class Part:
     is_open: bool = False
 
 
-@dataclass(frozen=True)
-class Source:
-    """A text of a program under a heading."""
-
-    title: str
-    text: str
-
-
 def parts_of(sections: Sequence[Section], *, is_first_open: bool = True) -> list[Part]:
     """Return a part for each table."""
     return [
@@ -49,7 +41,7 @@ def study_page(
     *,
     charts: Sequence[StudyChart] = (),
     plots: Sequence[Plot] = (),
-    source: Source | None = None,
+    champion: str = "",
     command: str = "",
 ) -> str:
     """Return a self-contained page.
@@ -59,6 +51,7 @@ def study_page(
         verdict: the answer in a sentence; "" if there is none yet.
         charts: below the verdict.
         plots: cards of their own.
+        champion: the text of the program that the study has found.
         command: writes the page again.
     """
     drawn = [(part, _drawn(part.chart, part.key)) for part in parts]
@@ -68,7 +61,7 @@ def study_page(
         verdict=verdict,
         charts=[_drawn(chart, f"chart-{number}") for number, chart in enumerate(charts)],
         plots=[draw_plot(plot, f"plot-{number}") for number, plot in enumerate(plots)],
-        source=source,
+        champion=champion,
         parts=drawn,
         command=command,
     )

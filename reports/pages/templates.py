@@ -23,6 +23,8 @@ from ..text.rendering import Section, is_number_cell, render_rows, shown_column,
 _HERE = Path(__file__).parents[1] / "templates"
 STYLE = _HERE / "lab.css"
 """The style sheet of all pages."""
+SCRIPT = _HERE / "report.js"
+"""The script of most pages."""
 
 
 _PLAIN = "!$'()*+,-./:;=?@_~"
@@ -35,7 +37,7 @@ def page_template(name: str) -> Template:
 
 def page_with_script(name: str, script: str = "", **values: Any) -> str:
     """Return a page from a template, with an inlined script that its security policy permits: by default report.js."""
-    script = script or (_HERE / "report.js").read_text(encoding="utf-8")
+    script = script or SCRIPT.read_text(encoding="utf-8")
     return page_template(name).render(script=Markup(script), script_hash=policy_of(script), **values)
 
 
@@ -48,12 +50,6 @@ def _environment() -> Environment:
         shown=_texts_by_column, worded=worded_rows, is_number=is_number_cell, csv_url=csv_url, style=style
     )
     return templates
-
-
-def script_of(name: str) -> tuple[Markup, str]:
-    """Return one of our scripts for inlining in a page, and the source expression for the page's security policy."""
-    text = (_HERE / name).read_text(encoding="utf-8")
-    return Markup(text), policy_of(text)
 
 
 def policy_of(script: str) -> str:
@@ -99,8 +95,9 @@ def kept_pages(folders: Mapping[str, Path]) -> list[KeptPage]:
     found = []
     for name, folder in folders.items():
         try:
-            head = read_plain(folder / PAGE)[:_HEAD]
-            found.append(KeptPage(name, _title(head) or name, (folder / PAGE).stat().st_mtime))
+            titled = re.search(r"<title>(.*?)</title>", read_plain(folder / PAGE)[:_HEAD], re.DOTALL)
+            title = html.unescape(titled[1]) if titled else ""
+            found.append(KeptPage(name, title or name, (folder / PAGE).stat().st_mtime))
         except (OSError, ValueError):
             continue
     return sorted(found, key=lambda page: page.written, reverse=True)
@@ -113,8 +110,3 @@ def with_pages(runs: Mapping[str, Path], home: Path | None) -> dict[str, Path]:
     folders = [page.parent for page in pages if not page.parent.is_symlink()]
     others = {folder.name: folder for folder in folders if folder.resolve() not in known}
     return {**others, **runs}
-
-
-def _title(head: str) -> str:
-    title = re.search(r"<title>(.*?)</title>", head, re.DOTALL)
-    return html.unescape(title[1]) if title else ""

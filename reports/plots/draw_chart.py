@@ -53,7 +53,11 @@ def draw_chart(chart: Chart | None, missing: str = "No complete pairs yet.") -> 
 
 def draw_panel(axes: Axes, panel: Panel) -> None:
     """Draw series over two axes. Each series is a group whose id is its number, so that a page can find it."""
-    _scale(axes, panel)
+    _scale_x(axes, panel.x)
+    axes.set_ylim(panel.y.low, panel.y.high)
+    axes.set_yticks([at for at, _ in panel.y.ticks], [text for _, text in panel.y.ticks])
+    axes.set_ylabel(panel.y.label)
+    axes.grid()
     if panel.level is not None:
         axes.axhline(panel.level, color=COLOURS["soft"], linewidth=0.8)
     for number, series in enumerate(panel.series):
@@ -213,14 +217,6 @@ def _draw_series(axes: Axes, series: Series) -> Line2D:
         url=series.link or None,
     )
     return line
-
-
-def _scale(axes: Axes, panel: Panel) -> None:
-    _scale_x(axes, panel.x)
-    axes.set_ylim(panel.y.low, panel.y.high)
-    axes.set_yticks([at for at, _ in panel.y.ticks], [text for _, text in panel.y.ticks])
-    axes.set_ylabel(panel.y.label)
-    axes.grid()
 
 
 def _scale_x(axes: Axes, axis: Axis) -> None:

@@ -16,6 +16,8 @@ from matplotlib.figure import Figure
 
 from knights_isolation.isolation.files.atomic_write import check_output
 
+from ..text.rendering import in_the_middle
+
 _CSS = (Path(__file__).parents[1] / "templates" / "lab.css").read_text(encoding="utf-8")
 COLOURS = dict(re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}),", _CSS.partition("}")[0]))
 """The pages' colours in the light theme."""
@@ -80,10 +82,7 @@ def no_data(reason: str) -> Figure:
 
 def short(name: str, longest: int = LONGEST_NAME) -> str:
     """Shorten a name; the middle of a long one is left out, since its ends are more informative."""
-    if len(name) <= longest:
-        return name
-    head = longest // 2
-    return f"{name[: head - 1]}…{name[-(longest - head) :]}"
+    return in_the_middle(name, longest, longest - longest // 2)
 
 
 def to_svg(figure: Figure) -> str:

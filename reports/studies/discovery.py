@@ -25,7 +25,7 @@ from knights_isolation.isolation.suggestions import called_as
 from ..answers import Result, drawn
 from ..charts.chart import Panel, Plot, RowChart, Series, fit_axis
 from ..charts.study_charts import differences_chart
-from ..pages.study_page import Source, parts_of, study_page
+from ..pages.study_page import parts_of, study_page
 from ..pages.templates import PAGE
 from ..text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
 from ..text.rendering import Section
@@ -375,7 +375,7 @@ def write_discovery_page(found: Discovery, folder: Path, size: Size) -> Path:
         parts_of(sections),
         charts=[chart] if (chart := _verdict_chart(verdicts)) else [],
         plots=[plot for plot in plots if plot],
-        source=Source("The champion", champion[0].file.read_text(encoding="utf-8")) if verdicts else None,
+        champion=champion[0].file.read_text(encoding="utf-8") if verdicts else "",
     )
     write_text(folder / PAGE, page)
     return folder / PAGE

@@ -327,13 +327,14 @@ def shortened(names: Sequence[str], width: int) -> list[str]:
     different = list(dict.fromkeys(names))
     while True:
         for tail in sorted(range(1, max(2, width - 1)), key=lambda tail: abs(2 * tail - width)):
-            short = {name: _in_the_middle(name, width, tail) for name in different}
+            short = {name: in_the_middle(name, width, tail) for name in different}
             if len(set(short.values())) == len(different):
                 return [short[name] for name in names]
         width += 1
 
 
-def _in_the_middle(name: str, width: int, tail: int) -> str:
+def in_the_middle(name: str, width: int, tail: int) -> str:
+    """Cut the middle out of a name that is longer than `width`, and keep `tail` characters behind it."""
     if len(name) <= width:
         return name
     return f"{name[: width - 1 - tail]}…{name[-tail:]}"
