@@ -66,7 +66,7 @@ def distinct(values: ArrowColumn | NDArray[Any]) -> tuple[NDArray[np.integer[Any
     They are in order of appearance, but for names, whose dictionary may also have names that do not occur.
     """
     if isinstance(values, np.ndarray):
-        values = pa.chunked_array([to_arrow(values)])
+        values = pa.chunked_array([pa.array(values) if values.dtype == object else to_arrow(values)])
     coded = values.unify_dictionaries() if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     kinds = np.array(coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else [])
     indices = [to_numpy(chunk.indices) for chunk in coded.chunks]
