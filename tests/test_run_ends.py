@@ -116,9 +116,9 @@ def test_a_running_test_shows_its_ratio_between_its_bounds() -> None:
     won[:30] = 1
     (after,) = live_tests(plan, won)
     assert before.ratio == 0
-    assert not before.is_decided
-    assert before.lower_bound < 0 < before.upper_bound < after.ratio
-    assert after.is_decided
+    assert before.decision is None
+    assert before.sprt.lower_bound < 0 < before.sprt.upper_bound < after.ratio
+    assert after.decision is not None
 
 
 def test_a_run_is_found_by_its_name_alone(runs: Path) -> None:

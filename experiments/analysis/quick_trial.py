@@ -39,6 +39,7 @@ DEAR = 50.0
 """Cost over the baseline's from which on compiled code is tried like code that does not compile."""
 SUITE = "7x7"
 _COST_LIMIT = Limit(nodes=NODES)
+_SEED = 1
 SLOW = 200_000.0
 """Cost in nanoseconds per node above which uncompiled code plays no games: they would take over a minute."""
 
@@ -111,7 +112,6 @@ def try_heuristic(
     heuristic: Heuristic,
     pairs: int = PAIRS,
     python_pairs: int = PYTHON_PAIRS,
-    seed: int = 1,
     settings: TrialSettings = TrialSettings(),
     show: Callable[[str], None] = lambda what: None,
 ) -> Trial:
@@ -147,10 +147,10 @@ def try_heuristic(
     else:
         findings.append(CheckResult("cost", False, f"fails during the cost measurement: {measured}"))
     takes_time = in_python or trial.is_dear or not settings.limit.is_reproducible
-    interval, failures = _quick_match(heuristic, python_pairs if takes_time else pairs, seed, settings)
+    interval, failures = _quick_match(heuristic, python_pairs if takes_time else pairs, settings)
     answers = screening = None
     if str(settings.size) == SUITE:
-        suite, baseline = _baseline_answers(settings, takes_time, seed)
+        suite, baseline = _baseline_answers(settings, takes_time)
         answers = Answers(suite, baseline, ask(_searching("it", heuristic, settings.limit), suite.positions))
         screening = screen(suite, baseline, [answers.contender])
     findings += _failures_in_play(heuristic, interval, failures, screening, settings)
@@ -163,11 +163,11 @@ def _cost(heuristic: Heuristic, settings: TrialSettings, interpreted: bool) -> C
 
 
 def _quick_match(
-    heuristic: Heuristic, pairs: int, seed: int, settings: TrialSettings
+    heuristic: Heuristic, pairs: int, settings: TrialSettings
 ) -> tuple[PairInterval, list[tuple[str, list[int]]]]:
     """Return the score of a quick match, and the games lost by an error: detail and preceding moves."""
     contender, baseline = _searching("contender", heuristic, settings.limit), settings.opponent
-    drawn = random_openings(2 * pairs, OPENING_PLIES, settings.size, seed=seed)
+    drawn = random_openings(2 * pairs, OPENING_PLIES, settings.size, seed=_SEED)
     openings = list(dict.fromkeys(drawn))[:pairs]
     first = play_games(contender, baseline, openings, range(len(openings)), settings.size)
     second = play_games(baseline, contender, openings, range(len(openings)), settings.size)
@@ -204,10 +204,10 @@ def _failures_in_play(
 
 
 @lru_cache(maxsize=2)
-def _baseline_answers(settings: TrialSettings, is_sample: bool, seed: int) -> tuple[Suite, AgentAnswers]:
+def _baseline_answers(settings: TrialSettings, is_sample: bool) -> tuple[Suite, AgentAnswers]:
     """Return the solved positions and the baseline's moves there, which are the same for all functions of a file."""
     suite = read_suite(SUITE, "screen")
-    suite = suite.sample(PYTHON_POSITIONS, seed) if is_sample else suite
+    suite = suite.sample(PYTHON_POSITIONS, _SEED) if is_sample else suite
     return suite, ask(settings.opponent, suite.positions)
 
 

@@ -247,7 +247,6 @@ class PlayedGames:
         winners: 1 or 2.
     """
 
-    size: Size
     ids: Ids
     drawn: NDArray[np.int16]
     winners: NDArray[np.int8]
@@ -284,14 +283,14 @@ def read_played(run: str | Path, size: Size) -> PlayedGames:
         ValueError: there is no run there, it contains games that do not belong to it, or a file of it is damaged.
     """
     check_log(run)
-    parts = [PlayedGames(size, np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
+    parts = [PlayedGames(np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
 
     def known(games: Iterable[Table]) -> list[PlayedGames]:
         return [_known(on_board(table, size), size) for table in games]
 
     parts += fold_batches(run, ("rows", "columns", "opening", "moves", "winner"), known)
     ids, drawn, winners = zip(*((part.ids, part.drawn, part.winners) for part in parts), strict=True)
-    return PlayedGames(size, np.concatenate(ids), np.concatenate(drawn), np.concatenate(winners))
+    return PlayedGames(np.concatenate(ids), np.concatenate(drawn), np.concatenate(winners))
 
 
 def explore(played: PlayedGames, board: Board) -> Continuations:
@@ -318,7 +317,7 @@ def _known(table: Table, size: Size) -> PlayedGames:
     cells = np.full((len(table), PLIES), -1, np.int16)
     cells[game[is_kept], ply[is_kept]] = moves[is_kept]
     drawn = lengths(table, "opening").astype(np.int16)
-    return PlayedGames(size, orbit_ids_by_ply(cells, size), drawn, numbers(table, "winner").astype(np.int8))
+    return PlayedGames(orbit_ids_by_ply(cells, size), drawn, numbers(table, "winner").astype(np.int8))
 
 
 def _orbits(*boards: Board) -> list[int]:

@@ -156,11 +156,6 @@ def check_jobs(jobs: int) -> int:
     return jobs
 
 
-def _check_openings(value: str) -> str:
-    parse_openings(value)
-    return value
-
-
 def _check_contenders(value: tuple[str, ...]) -> tuple[str, ...]:
     if not value:
         raise ValueError("at least one contender is needed")
@@ -207,7 +202,7 @@ class Config(BaseModel):
     baseline: str | None = None
     opponents: tuple[str, ...] = ()
     control: bool = False
-    openings: Annotated[str, AfterValidator(_check_openings)] = "random:2"
+    openings: Annotated[str, AfterValidator(lambda text: parse_openings(text) and text)] = "random:2"
     pairs: Annotated[int | Literal["all"], BeforeValidator(_check_pairs)] = 180
     limit: Annotated[str, AfterValidator(lambda text: str(parse_limit(text)))] = "nodes=10000"
     equal_cost: bool = False

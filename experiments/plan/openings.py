@@ -7,7 +7,7 @@ and never counted. Two openings that reach the same position are one opening.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -112,7 +112,12 @@ def file_openings(path: Path, size: Size, subset: Subset = "any") -> OpeningSet:
         ValueError: the file cannot be read, or a line is not a legal opening of this board; the message has file and
             line.
     """
-    openings = _of_games(path, size) if path.suffix == ".pgn" else _of_lines(path, size)
+    openings = []
+    for number, cells in _of_games(path, size) if path.suffix == ".pgn" else _of_lines(path):
+        try:
+            openings.append(check_opening([_cell(cell) for cell in cells], size))
+        except ValueError as error:
+            raise ValueError(f"{path}:{number}: {error}") from None
     if not openings:
         raise ValueError(f"{path}: no openings in this file")
     chosen = _of_subset(_distinct(padded(openings), size), size, subset)
@@ -121,7 +126,8 @@ def file_openings(path: Path, size: Size, subset: Subset = "any") -> OpeningSet:
     return OpeningSet(size, chosen, _population_like(chosen, size, subset))
 
 
-def _of_lines(path: Path, size: Size) -> list[tuple[int, ...]]:
+def _of_lines(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield the number and the words of each line with an opening."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -129,27 +135,17 @@ def _of_lines(path: Path, size: Size) -> list[tuple[int, ...]]:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise ValueError(f"{path}: cannot read openings: {why}") from None
-    openings = []
     for number, line in enumerate(lines, start=1):
-        text = line.partition("#")[0].replace(",", " ").split()
-        if text:
-            try:
-                openings.append(check_opening([_cell(word) for word in text], size))
-            except ValueError as error:
-                raise ValueError(f"{path}:{number}: {error}") from None
-    return openings
+        if words := line.partition("#")[0].replace(",", " ").split():
+            yield number, words
 
 
-def _of_games(path: Path, size: Size) -> list[tuple[int, ...]]:
-    openings = []
+def _of_games(path: Path, size: Size) -> Iterator[tuple[int, Sequence[int]]]:
+    """Yield the line and the opening of each game."""
     for game in read_pgn(path):
         if game.size != size:
             raise ValueError(f"{path}:{game.line}: the game is on {game.size}, not on {size}")
-        try:
-            openings.append(check_opening(game.opening, size))
-        except ValueError as error:
-            raise ValueError(f"{path}:{game.line}: {error}") from None
-    return openings
+        yield game.line, game.opening
 
 
 def check_opening(cells: Sequence[int], size: Size) -> tuple[int, ...]:
@@ -233,7 +229,7 @@ def _described(subset: Subset) -> str:
     }[subset]
 
 
-def _cell(word: str) -> int:
+def _cell(word: str | int) -> int:
     try:
         return int(word)
     except ValueError:

@@ -39,16 +39,22 @@ def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
 
 def _record_so_far(plan: Plan, pairs: NDArray[np.int8], agent: int) -> AgentPairs:
     """Return the complete pairs of an agent, by its index in the schedule, in the schedule's order."""
-    # Without those that a gauntlet's contenders play with the baseline itself: they do not count for the difference.
     # Opponents are indices in the schedule, openings are rows of its cells.
-    own = plan.counted_matches(agent)
-    rounds, column = np.nonzero(pairs[:, own] >= 0)
-    points = pairs[:, own][rounds, column].astype(np.int64)
-    matches = [plan.schedule.matches[index] for index in own]
-    is_first = np.array([match.first == agent for match in matches], bool)[column]
+    won = _games_won(plan, pairs, agent)
+    rounds, column = np.nonzero(won >= 0)
+    matches = [plan.schedule.matches[index] for index in plan.counted_matches(agent)]
     others = np.array([match.first + match.second - agent for match in matches], np.int64)[column]
     opening = np.array([match.start for match in matches], np.int64)[column] + rounds
-    return AgentPairs(opponent=others, opening=opening, cluster=opening, wins=np.where(is_first, points, 2 - points))
+    return AgentPairs(opponent=others, opening=opening, cluster=opening, wins=won[rounds, column])
+
+
+def _games_won(plan: Plan, pairs: NDArray[np.int8], agent: int) -> NDArray[np.int64]:
+    """Return the games of each pair that an agent won, [round, match]; -1 while one is missing."""
+    # Without those that a gauntlet's contenders play with the baseline itself: they do not count for the difference.
+    own = plan.counted_matches(agent)
+    is_second = np.array([plan.schedule.matches[index].second == agent for index in own], bool)
+    points = pairs[:, own].astype(np.int64)
+    return np.where(is_second & (points >= 0), 2 - points, points)
 
 
 @dataclass(frozen=True)
@@ -62,31 +68,9 @@ class LiveStanding:
     high: float
 
 
-@dataclass(frozen=True)
-class LiveTest:
-    """Sequential test of one contender: its log-likelihood ratio and bounds."""
-
-    name: str
-    ratio: float
-    lower_bound: float
-    upper_bound: float
-    is_decided: bool
-
-
-def live_tests(plan: Plan, points: NDArray[np.int8]) -> list[LiveTest]:
+def live_tests(plan: Plan, points: NDArray[np.int8]) -> list[SprtPath]:
     """Return the tests of a plan with `sprt`, over the pairs played so far; empty without `sprt`."""
-    if not plan.config.sprt:
-        return []
-    return [
-        LiveTest(
-            plan.entrants[contender].agent.name,
-            float(path.llr[-1]) if path.llr.size else 0.0,
-            path.sprt.lower_bound,
-            path.sprt.upper_bound,
-            path.decision is not None,
-        )
-        for contender, path in sprt_paths(plan, pair_points(points)).items()
-    ]
+    return list(sprt_paths(plan, pair_points(points)).values()) if plan.config.sprt else []
 
 
 def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
@@ -99,23 +83,11 @@ def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
     standings = []
     for index, entrant in enumerate(plan.entrants):
         won = _games_won(plan, pairs, index)
-        if won is not None and set(entrant.roles) != {"opponent"}:
+        won = won[(won >= 0).all(axis=1)]
+        if won.shape[1] and set(entrant.roles) != {"opponent"}:
             pool = plan.population if plan.is_census else None
             low, high = confidence_sequence(won.mean(axis=1) / 2, pool=pool).last
             # divided once, as in the tables of a run, so that both round equally
             rate = float(won.sum() / (2 * won.size)) if len(won) else float("nan")
             standings.append(LiveStanding(entrant.agent.name, len(won), rate, low, high))
     return sorted(standings, key=lambda standing: -np.nan_to_num(standing.rate))
-
-
-def _games_won(plan: Plan, pairs: NDArray[np.int8], entrant_index: int) -> NDArray[np.int64] | None:
-    """Return the games that one agent won, by completed opening and its matches; None if it has no match."""
-    matches = plan.schedule.matches
-    own = plan.counted_matches(entrant_index)
-    if not own:
-        return None
-    columns = pairs[:, own]
-    done = columns[(columns >= 0).all(axis=1)].astype(np.int64)
-    seconds = np.array([matches[number].second == entrant_index for number in own])
-    won: NDArray[np.int64] = np.where(seconds, 2 - done, done)
-    return won

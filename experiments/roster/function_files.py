@@ -218,17 +218,10 @@ class _Source:
 
     def _fix_defaults(self, arguments: ast.arguments, function: FunctionType) -> None:
         """Write the values of defaults that are not literals: what they were computed from may have changed."""
-        for index, value in enumerate(function.__defaults__ or ()):
-            if not isinstance(arguments.defaults[index], ast.Constant):
-                arguments.defaults[index] = self._parsed(value, function.__name__)
-        for index, argument in enumerate(arguments.kwonlyargs):
-            default = arguments.kw_defaults[index]
-            if default is not None and not isinstance(default, ast.Constant):
-                value = (function.__kwdefaults__ or {})[argument.arg]
-                arguments.kw_defaults[index] = self._parsed(value, function.__name__)
-
-    def _parsed(self, value: Any, name: str) -> ast.expr:
-        return ast.parse(self._expression(value, name), mode="eval").body
+        for nodes, index, _, value in _defaults(arguments, function):
+            if not isinstance(nodes[index], ast.Constant):
+                text = self._expression(value, function.__name__)
+                nodes[index] = ast.parse(text, mode="eval").body
 
     def _expression(self, value: Any, name: str) -> str:
         if value is None or isinstance(value, bool | int | str | bytes):
@@ -352,13 +345,19 @@ def _closure(defined: FunctionType | type) -> list[tuple[str, Any]]:
 
 def _computed_defaults(function: FunctionType) -> list[tuple[str, Any]]:
     """Return the defaults of a function that are not literals, as those that bind the variable of a loop."""
-    arguments = _definition(function).args  # type: ignore[union-attr]
-    every = [*arguments.posonlyargs, *arguments.args]
-    texts = dict(zip(every[len(every) - len(arguments.defaults) :], arguments.defaults, strict=True))
-    values = dict(zip([argument.arg for argument in texts], function.__defaults__ or (), strict=True))
-    texts |= {name: text for name, text in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if text}
-    values |= function.__kwdefaults__ or {}
-    return [(argument.arg, values[argument.arg]) for argument, text in texts.items() if isinstance(text, ast.Name)]
+    every = _defaults(_definition(function).args, function)  # type: ignore[union-attr]
+    return [(name, value) for nodes, index, name, value in every if isinstance(nodes[index], ast.Name)]
+
+
+def _defaults(arguments: ast.arguments, function: FunctionType) -> Iterator[tuple[list[Any], int, str, Any]]:
+    """Yield where the expression of each default is in a list of expressions, the parameter's name, and the value."""
+    positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    values = function.__defaults__ or ()
+    for index, (name, value) in enumerate(zip(positional[len(positional) - len(values) :], values, strict=True)):
+        yield arguments.defaults, index, name, value
+    for index, (argument, node) in enumerate(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
+        if node:
+            yield arguments.kw_defaults, index, argument.arg, (function.__kwdefaults__ or {})[argument.arg]
 
 
 def _globals(defined: FunctionType | type) -> Mapping[str, Any]:

@@ -266,6 +266,11 @@ class SprtPath:
     decided_after: int | None
     decision: Decision | None
 
+    @property
+    def ratio(self) -> float:
+        """The latest ratio; 0 before the first observation."""
+        return float(self.llr[-1]) if self.llr.size else 0.0
+
 
 def sprt_path(outcomes: npt.ArrayLike, sprt: Sprt, classes: int = 3) -> SprtPath:
     """Run the test on `outcomes`, class numbers 0 … classes − 1 in playing order (games won in each pair, for 3).

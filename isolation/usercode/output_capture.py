@@ -160,24 +160,31 @@ def _warned_of_later() -> Iterator[None]:
 
 
 @contextmanager
-def _descriptors_kept(counting: _Counting) -> Iterator[None]:
-    """Redirect the descriptors of stdout and stderr to a temporary file, and count its lines at the end."""
+def printing_into(file: int) -> Iterator[None]:
+    """Let the descriptors of stdout and stderr lead into another file."""
     with ExitStack() as stack:
-        kept = stack.enter_context(tempfile.TemporaryFile())
-        _flush()
         for descriptor in (1, 2):
             with suppress(OSError):  # the descriptor is closed, so nothing can be written to it
                 before = os.dup(descriptor)
                 stack.callback(os.close, before)
                 stack.callback(os.dup2, before, descriptor)
-                os.dup2(kept.fileno(), descriptor)
-        try:
-            yield
-        finally:
-            _flush()
-            kept.seek(0)
-            while chunk := kept.read(_CHUNK):
-                counting.write(chunk)
+                os.dup2(file, descriptor)
+        yield
+
+
+@contextmanager
+def _descriptors_kept(counting: _Counting) -> Iterator[None]:
+    """Redirect the descriptors of stdout and stderr to a temporary file, and count its lines at the end."""
+    with tempfile.TemporaryFile() as kept:
+        _flush()
+        with printing_into(kept.fileno()):
+            try:
+                yield
+            finally:
+                _flush()
+                kept.seek(0)
+                while chunk := kept.read(_CHUNK):
+                    counting.write(chunk)
 
 
 def _flush() -> None:

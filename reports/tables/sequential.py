@@ -142,7 +142,7 @@ def test_row(test: SequentialTest) -> dict[str, Any]:
         "contender": test.contender,
         "pairs" if test.is_duel else "openings": test.observations,
         "score" if test.is_duel else "difference": score,
-        "llr": float(test.path.llr[-1]) if test.observations else 0.0,
+        "llr": test.path.ratio,
         "lower_bound": test.path.sprt.lower_bound,
         "upper_bound": test.path.sprt.upper_bound,
         "decided_after": test.path.decided_after,

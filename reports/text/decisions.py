@@ -70,7 +70,7 @@ def decision_sentence(test: SequentialTest) -> str:
             f"Decided after {read}: {test.contender} is {verdict} ({test.path.decision}: {accepted} {unit} rather than "
             f"{other})."
         )
-    last = float(test.path.llr[-1]) if test.observations else 0.0
+    last = test.path.ratio
     bounds = (last, test.path.sprt.lower_bound, test.path.sprt.upper_bound)
     ratio, lower, upper = (f"{bound:+.2f}".replace("-", "−") for bound in bounds)
     held = "; a bound is crossed, but not after adding half a lost and half a won pair" if test.is_held_back else ""

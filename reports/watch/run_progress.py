@@ -26,11 +26,12 @@ from rich.text import Text
 from knights_isolation.experiments.noting.looks import note_run
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.tournament_plan import Plan
-from knights_isolation.experiments.play.interim_results import LiveTest, live_standings, live_tests
+from knights_isolation.experiments.play.interim_results import live_standings, live_tests
 from knights_isolation.experiments.play.pools.interrupts import Stopped, keeping
 from knights_isolation.experiments.play.pools.pool import Machine
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
 from knights_isolation.experiments.record.schema import baseline_of
+from knights_isolation.experiments.statistics.sprt import SprtPath
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import COMMAND, advice, command
 
@@ -322,10 +323,10 @@ def screen(progress: RunProgress, is_steady: bool, height: int) -> RenderableTyp
     return Group(*parts)
 
 
-def _bar_of_test(test: LiveTest) -> ProgressBar:
+def _bar_of_test(test: SprtPath) -> ProgressBar:
     """Return the log-likelihood ratio between its bounds as a bar, H0 on the left."""
-    width = test.upper_bound - test.lower_bound
-    return ProgressBar(total=width, completed=min(max(test.ratio - test.lower_bound, 0), width), width=_BAR)
+    low, width = test.sprt.lower_bound, test.sprt.upper_bound - test.sprt.lower_bound
+    return ProgressBar(total=width, completed=min(max(test.ratio - low, 0), width), width=_BAR)
 
 
 def machine_table(machines: Sequence[Machine]) -> Table:
@@ -341,7 +342,7 @@ def machine_table(machines: Sequence[Machine]) -> Table:
     return table
 
 
-def _summary(progress: RunProgress, is_steady: bool, tests: Sequence[LiveTest]) -> str:
+def _summary(progress: RunProgress, is_steady: bool, tests: Sequence[SprtPath]) -> str:
     games = f"{progress.logged:,} of {progress.total:,} games"
     if progress.phase in ("preparing", "measuring"):
         return f"{games} · {progress.phase} {progress.detail}"
@@ -355,13 +356,13 @@ def _summary(progress: RunProgress, is_steady: bool, tests: Sequence[LiveTest]) 
     return f"{games} · {speed_words(progress.rate)}{left}{_test_words(tests)}{_on_machines(progress.machines)}"
 
 
-def _test_words(tests: Sequence[LiveTest]) -> str:
+def _test_words(tests: Sequence[SprtPath]) -> str:
     """Describe the state of a sequential test; for several, the number of decided ones."""
     if not tests:
         return ""
     if len(tests) > 1:
-        return f" · {sum(test.is_decided for test in tests)} of {len(tests)} decided"
-    values = (tests[0].ratio, tests[0].lower_bound, tests[0].upper_bound)
+        return f" · {sum(test.decision is not None for test in tests)} of {len(tests)} decided"
+    values = (tests[0].ratio, tests[0].sprt.lower_bound, tests[0].sprt.upper_bound)
     ratio, lower, upper = (f"{value:+.2f}".replace("-", "−") for value in values)
     return f" · log-likelihood ratio {ratio} (H0 at {lower}, H1 at {upper})"
 

@@ -25,6 +25,7 @@ from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.isolation.usercode.output_capture import printing_into
 from knights_isolation.isolation.usercode.process_lifetime import die_with_parent
 
 from ...plan.schedule import Ids
@@ -118,7 +119,9 @@ class LokyPool(Pool):
         has_died = any(map(_is_lost, done))
         if has_died:  # loky has given up all unfinished work; results that arrived before still count
             done = {future for future in wait(self._out).done if not _is_lost(future)}
-        events = sorted((_event(self._out.pop(future), future) for future in done), key=_is_failure)
+        events = sorted(
+            (_event(self._out.pop(future), future) for future in done), key=lambda event: isinstance(event, Failed)
+        )
         return [*events, self._bury()] if has_died else events
 
     def alone(self) -> LokyPool:
@@ -235,10 +238,6 @@ def _exit_codes(futures: Iterable[Future[Any]]) -> str:
     return next((found[1] for found in codes if found), "")
 
 
-def _is_failure(event: Event) -> bool:
-    return isinstance(event, Failed)
-
-
 def _event(sent: _SentBatch | int, future: Future[Any]) -> Event:
     error = future.exception()
     if isinstance(sent, _SentBatch):
@@ -257,14 +256,8 @@ def _starting() -> Iterator[None]:
         if not os.environ.get(_SAFE_PATH):
             os.environ[_SAFE_PATH] = "1"
             stack.callback(os.environ.pop, _SAFE_PATH)
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        stack.callback(os.close, nowhere)
-        for descriptor in (1, 2):
-            with suppress(OSError):  # stdout or stderr is closed: nothing can be printed there
-                kept = os.dup(descriptor)
-                stack.callback(os.close, kept)
-                stack.callback(os.dup2, kept, descriptor)
-                os.dup2(nowhere, descriptor)
+        nowhere = stack.enter_context(open(os.devnull, "wb"))
+        stack.enter_context(printing_into(nowhere.fileno()))
         # Started on demand, Python's resource tracker would unblock SIGINT for all processes that are started after it.
         resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
@@ -311,14 +304,10 @@ def _silence() -> None:
 
 
 def _call(task_file: Path | None, function: Callable[..., object], *arguments: object) -> object:
-    return function(_worker_for(task_file) if task_file else None, *arguments)
-
-
-def _worker_for(task_file: Path) -> GameWorker:
-    if _process.worker is None or _process.task_file != task_file:
-        _process.worker = GameWorker(pickle.loads(task_file.read_bytes()))
+    if _process.task_file != task_file:
+        _process.worker = GameWorker(pickle.loads(task_file.read_bytes())) if task_file else None
         _process.task_file = task_file
-    return _process.worker
+    return function(_process.worker, *arguments)
 
 
 def _play_batch(worker: GameWorker, ids: Ids, slot: int, interpreted: bool) -> PlayedBatch:
