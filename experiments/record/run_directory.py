@@ -124,10 +124,9 @@ def state_of(path: Path) -> State:
         return "finished"
     if is_played_now(path):
         return "running"
-    try:
+    with suppress(ValueError, OSError):
         return "finished" if log.count_games(path) >= load_run(path).games else "stopped"
-    except (ValueError, OSError):
-        return "stopped"
+    return "stopped"
 
 
 def is_played_now(path: Path) -> bool:
@@ -168,27 +167,26 @@ def latest_run(home: Path = HOME) -> Path:
     if not runs:
         playing = advice("isolation tournament", "ki.tournament()")
         raise ValueError(f"no run in {home}/: name one, or play one with {playing}")
-    newest_first = [info.path for info in sorted(runs, key=lambda info: (info.created_at, info.path.name))][::-1]
-    without = [*takewhile(lambda path: not _has_games(path), newest_first)]
-    if without == newest_first:
-        last = newest_first[0]
-        if not is_played_now(last):
-            raise ValueError(f"no run in {home}/ has games: name one, or play {last} with {resume_advice(last)}")
-        without = []
-    latest = newest_first[len(without)]
-    state = "" if is_finished(latest) else f", which is not finished ({_games_in(latest)})"
-    skipped = f"; no games yet in {', '.join(map(str, without))}" if without else ""
-    kind = "the latest with games" if _has_games(latest) else "the latest"
+    newest_first = sorted(runs, key=lambda info: (info.created_at, info.path.name), reverse=True)
+    without = [str(info.path) for info in takewhile(lambda info: _games_in(info.path) == 0, newest_first)]
+    is_empty = len(without) == len(newest_first)
+    info = newest_first[0 if is_empty else len(without)]
+    latest, games = info.path, _games_in(info.path)
+    if is_empty and not is_played_now(latest):
+        raise ValueError(f"no run in {home}/ has games: name one, or play {latest} with {resume_advice(latest)}")
+    count = "its log is damaged" if games is None else f"{games:,} of {info.games:,} games"
+    state = "" if is_finished(latest) else f", which is not finished ({count})"
+    skipped = f"; no games yet in {', '.join(without)}" if without and not is_empty else ""
+    kind = "the latest" if is_empty else "the latest with games"
     tell(f"No run named: using {kind}, {latest}{state}{skipped}.")
     return latest
 
 
-def _has_games(path: Path) -> bool:
-    """Return whether the log of a run has any game; true for a damaged log, so that reading it reports the damage."""
-    try:
-        return log.count_games(path) > 0
-    except (ValueError, OSError):
-        return True
+def _games_in(path: Path) -> int | None:
+    """Return the number of games in the log of a run; None if it is damaged, as reading it will report."""
+    with suppress(ValueError, OSError):
+        return log.count_games(path)
+    return None
 
 
 def run_called(name: str | Path) -> Path:
@@ -200,14 +198,6 @@ def run_called(name: str | Path) -> Path:
 def is_finished(path: Path) -> bool:
     """Return whether a run is complete: all games played, or its stop rule decided, and the log's parts merged."""
     return (path / END).exists()
-
-
-def _games_in(path: Path) -> str:
-    """Return how many of its games a run has, such as 120 of 400 games; damaged logs are reported as such."""
-    try:
-        return f"{log.count_games(path):,} of {load_run(path).games:,} games"
-    except (ValueError, OSError):
-        return "its log is damaged"
 
 
 def games_at_end(path: Path) -> int | None:

@@ -165,24 +165,29 @@ def pair_games(games: Table, cluster: str | None = None) -> PairTable:
 
 def record_of(table: PairTable, agent: str) -> AgentPairs:
     """Return the complete pairs of `agent`; ValueError if it is not in the table."""
-    chosen = table.pairs_of(agent)
-    chosen = chosen[table.complete[chosen]]
-    first, second, wins = table.first[chosen], table.second[chosen], table.wins[chosen].astype(np.int64)
-    is_first = first == table.code(agent)
+    pairs, is_first, opponent = _of_agent(table, agent)
+    is_complete = table.complete[pairs]
+    chosen = pairs[is_complete]
+    wins = table.wins[chosen].astype(np.int64)
     return AgentPairs(
-        opponent=np.where(is_first, second, first).astype(np.int64),
+        opponent=opponent[is_complete].astype(np.int64),
         opening=table.opening[chosen].astype(np.int64),
         cluster=table.cluster[chosen].astype(np.int64),
-        wins=np.where(is_first, wins, 2 - wins),
+        wins=np.where(is_first[is_complete], wins, 2 - wins),
     )
 
 
 def opponents_of(table: PairTable, agent: str) -> set[str]:
     """Return the opponents of `agent`, in complete pairs or not; ValueError if it is not in the table."""
+    return {table.agents[other] for other in np.flatnonzero(np.bincount(_of_agent(table, agent)[2]))}
+
+
+def _of_agent(table: PairTable, agent: str) -> tuple[Ints, npt.NDArray[np.bool_], Ints]:
+    """Return the indices of an agent's pairs, whether it is `first` in each, and the numbers of the other agents."""
     pairs = table.pairs_of(agent)
     first, second = table.first[pairs], table.second[pairs]
-    met = np.bincount(np.where(first == table.code(agent), second, first))
-    return {table.agents[other] for other in np.flatnonzero(met)}
+    is_first = first == table.code(agent)
+    return pairs, is_first, np.where(is_first, second, first)
 
 
 def _refuse_repetition(ids: npt.NDArray[Any]) -> None:
@@ -266,8 +271,7 @@ class Split:
 
 def matchups(table: PairTable, agent: str) -> tuple[Matchup, ...]:
     """Return the results of `agent` against each opponent it met, by name."""
-    mine = table.pairs_of(agent)
-    is_first, opponent = _sides(table, agent, mine)
+    mine, is_first, opponent = _of_agent(table, agent)
     games, complete, cluster = table.games[mine], table.complete[mine], table.cluster[mine]
     wins = np.where(is_first, table.wins[mine], games - table.wins[mine])
     rows = []
@@ -302,8 +306,7 @@ def standing(table: PairTable, agent: str, pool: int | None = None) -> Standing:
     Raises:
         ValueError: the agent is not in the table.
     """
-    mine = table.pairs_of(agent)
-    is_first, _ = _sides(table, agent, mine)
+    mine, is_first, _ = _of_agent(table, agent)
     games, wins = table.games[mine], table.wins[mine]
     record = record_of(table, agent)
     opponents = np.unique(record.opponent).size
@@ -321,8 +324,7 @@ def standing(table: PairTable, agent: str, pool: int | None = None) -> Standing:
 
 def splits(table: PairTable, agent: str, pool: int | None = None) -> tuple[Split, ...]:
     """Return `agent`'s games by side and colour of the opening, unfinished pairs included; `pool` as in `standing`."""
-    mine = table.pairs_of(agent)
-    is_first, opponent = _sides(table, agent, mine)
+    mine, is_first, opponent = _of_agent(table, agent)
     cluster, is_same = table.cluster[mine], table.same_colour[mine]
     sides = (table.won_placing_first[mine], table.won_placing_second[mine])
     seen = share_seen(record_of(table, agent), pool)
@@ -339,13 +341,6 @@ def splits(table: PairTable, agent: str, pool: int | None = None) -> tuple[Split
             rate = of_pool(rate, seen)
             rows.append(Split(agent, placed_first, same_colour, int(wins.sum()), wins.size, rate))
     return tuple(rows)
-
-
-def _sides(table: PairTable, agent: str, pairs: Ints) -> tuple[npt.NDArray[np.bool_], Ints]:
-    """Return for each of an agent's pairs whether the agent is `first`, and the number of the other agent."""
-    first, second = table.first[pairs], table.second[pairs]
-    is_first = first == table.code(agent)
-    return is_first, np.where(is_first, second, first)
 
 
 def share_seen(record: AgentPairs, pool: int | None) -> float:

@@ -79,11 +79,12 @@ class Result:
     in the report, the `family`; for a single contender and for a control they are those of this comparison alone and
     `family` is 1. An interval excludes no difference exactly if its p-value is at most `alpha`. `parts` are the
     contributions of openings to the difference and its error, and `evidence` is what was adjusted for beyond the
-    report. `unfinished` pairs lack a game and are left out.
+    report. `openings` are the contender's that count. `unfinished` pairs lack a game and are left out.
     """
 
     contender: str
     baseline: str
+    openings: int
     unfinished: int
     pool: int | None
     jointly: Interval
@@ -96,13 +97,13 @@ class Result:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there is nothing to compare."""
-        raise NotImplementedError
+        """Return whether there is nothing to compare: no complete pairs."""
+        return not self.openings
 
     @property
     def is_census(self) -> bool:
         """Return whether every opening of the pool was played, so that the result is exact."""
-        raise NotImplementedError
+        return self.pool is not None and self.openings == self.pool
 
     @property
     def lead(self) -> tuple[float, float]:
@@ -119,7 +120,7 @@ class Result:
 class Comparison(Result):
     """One contender compared with the baseline. Rates and differences are shares of games won, averaged over opponents.
 
-    `openings` are the contender's and `baseline_openings` the baseline's. `paired`: both met the same openings and only
+    `baseline_openings` are the baseline's openings. `paired`: both met the same openings and only
     those count, except further openings that the baseline played under another name. Left out: `unshared` openings,
     played by only one of the two; `missing` opponents, met by only one of the two.
 
@@ -136,7 +137,6 @@ class Comparison(Result):
     opponents: tuple[str, ...]
     missing: tuple[str, ...]
     paired: bool
-    openings: int
     baseline_openings: int
     unshared: int
     difference: Interval
@@ -165,8 +165,7 @@ class Comparison(Result):
     @property
     def is_census(self) -> bool:
         """Return whether both played every opening of the pool without chance, so that `difference` is exact."""
-        without_chance = not any(effect.is_chance for effect in self.effects)
-        return self.pool is not None and self.openings == self.pool and without_chance
+        return super().is_census and not any(effect.is_chance for effect in self.effects)
 
     @property
     def plays_alike(self) -> bool:
@@ -368,21 +367,6 @@ class HeadToHead(Result):
     rate: Interval
 
     @property
-    def openings(self) -> int:
-        """Number of openings of which both games are finished."""
-        return self.pairs.n
-
-    @property
-    def is_empty(self) -> bool:
-        """Return whether there is nothing to compare: no complete pairs."""
-        return not self.pairs.n
-
-    @property
-    def is_census(self) -> bool:
-        """Return whether every opening of the pool was played, so that `rate` is exact."""
-        return self.pool is not None and self.pool == self.pairs.n
-
-    @property
     def plays_alike(self) -> bool:
         """Always false: two agents that split every pair may do so by different games."""
         return False
@@ -430,6 +414,7 @@ def compare_directly(
         contender=contender,
         baseline=baseline,
         pairs=pairs,
+        openings=pairs.n,
         unfinished=int(np.count_nonzero(~table.complete[of_both])),
         pool=known,
         rate=rate,
