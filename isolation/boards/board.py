@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from operator import index
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
+from operator import index, itemgetter
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
 from ..rules.geometry import FenPosition, Move, cells_of, full_mask, knight_mask, move_of, parse_fen, write_fen
 from ..rules.outcome import Outcome, Reason
@@ -15,7 +15,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    _Fact = property
+else:
+
+    class _Fact:
+        """A read-only property that existing subclasses may shadow with an attribute."""
+
+        def __init__(self, compute):
+            self._compute, self.__doc__ = compute, compute.__doc__
+
+        def __get__(self, board, owner):
+            return self if board is None else self._compute(board)
+
+
 Locations = tuple[int | None, int | None]
+K = TypeVar("K")
 T = TypeVar("T")
 _new = object.__new__
 
@@ -27,10 +41,7 @@ class MoveList(list[Move]):
     """
 
     __slots__ = ()
-
-    @staticmethod
-    def _order(move: Move) -> Any:
-        return move
+    _order: Callable[[Move], Any] | None = None
 
     def __and__(self, other: Iterable[Move]) -> Self:
         return self._ordered(set(self).intersection(other))
@@ -49,27 +60,7 @@ class BlankList(MoveList):
     """Moves in column-major order, as the classic engines list blank cells."""
 
     __slots__ = ()
-
-    @staticmethod
-    def _order(move: Move) -> Any:
-        return move[1], move[0]
-
-
-class _Fact(Generic[T]):
-    """A read-only property that existing subclasses may shadow with an attribute."""
-
-    def __init__(self, compute: Callable[[Any], T]) -> None:
-        self._compute = compute
-        self.__doc__ = compute.__doc__
-
-    @overload
-    def __get__(self, board: None, owner: type) -> Self: ...
-
-    @overload
-    def __get__(self, board: object, owner: type) -> T: ...
-
-    def __get__(self, board: object | None, owner: type) -> Self | T:
-        return self if board is None else self._compute(board)
+    _order = itemgetter(1, 0)
 
 
 class Board:
@@ -489,13 +480,13 @@ _SMALL = 128
 """Largest board, in cells, whose tables are computed in advance."""
 
 
-class _Memo(dict[int, T], Generic[T]):
-    """A table by int key, filled on first use."""
+class Memo(dict[K, T], Generic[K, T]):
+    """A table filled on first use."""
 
-    def __init__(self, make: Callable[[int], T]) -> None:
+    def __init__(self, make: Callable[[K], T]) -> None:
         self._make = make
 
-    def __missing__(self, key: int) -> T:
+    def __missing__(self, key: K) -> T:
         value = self[key] = self._make(key)
         return value
 
@@ -510,8 +501,8 @@ class _Grid:
         board = full_mask(rows, columns)
         self.others = _by_cell(lambda cell: board ^ 1 << cell, rows * columns)
         # By mask of knight moves; there are at most 256 per cell.
-        self.moves: _Memo[tuple[Move, ...]] = _Memo(lambda mask: tuple(move_of(c, columns) for c in cells_of(mask)))
-        self.cells: _Memo[tuple[int, ...]] = _Memo(lambda mask: tuple(cells_of(mask)))
+        self.moves: Memo[int, tuple[Move, ...]] = Memo(lambda mask: tuple(move_of(c, columns) for c in cells_of(mask)))
+        self.cells: Memo[int, tuple[int, ...]] = Memo(lambda mask: tuple(cells_of(mask)))
 
     @cached_property
     def by_column(self) -> list[tuple[int, Move]]:
@@ -523,9 +514,9 @@ class _Grid:
         return _grid, self.size
 
 
-def _by_cell(make: Callable[[int], int], cells: int) -> Sequence[int] | _Memo[int]:
+def _by_cell(make: Callable[[int], int], cells: int) -> Sequence[int] | Memo[int, int]:
     """Return a table by cell: a list for small boards, because it is fastest, else a memo."""
-    return [make(cell) for cell in range(cells)] if cells <= _SMALL else _Memo(make)
+    return [make(cell) for cell in range(cells)] if cells <= _SMALL else Memo(make)
 
 
 @lru_cache(maxsize=64)

@@ -27,6 +27,7 @@ from ..editions.third.state import Action, Isolation, required_parameters, state
 from ..players.agents import is_lost
 from ..rules.geometry import cell_of, move_of
 from ..rules.limits import Limit
+from ..rules.parameters import choices_text
 from ..search import search
 from ..search.interpreted import value_of_move
 from ..usercode.output_capture import prevent_exit
@@ -274,7 +275,7 @@ class StateSearch:
         self._reference = new_player(factory)
         self._depth = _depth_name(getattr(self._reference, method))
         if names := required_parameters(self._reference.score)[1:]:
-            raise NotComparable(f"score also needs {_listed(names)}")
+            raise NotComparable(f"score also needs {choices_text(names, 'and')}")
         self._extra = self._extra_plies(state_of(first), depths)
         further = "; it looks one ply further than its depth says, since its root passes depth on"
         self.manner = further if self._extra else ""
@@ -324,7 +325,9 @@ class StateSearch:
                 raise NotComparable("it does not call score" + ("" if scores.are_of_states else " with a state alone"))
             found.add(max(scores.plies(state), default=-1) - depth)
         if len(found) > 1 or not found < {*_EXTRA_PLIES}:
-            raise NotComparable(f"at depths {_listed(depths)} it does not look as many plies ahead, nor one more")
+            raise NotComparable(
+                f"at depths {choices_text(depths, 'and')} it does not look as many plies ahead, nor one more"
+            )
         return found.pop()
 
     def _ask(self, state: Isolation, depth: int) -> tuple[Any, _Scores]:
@@ -407,15 +410,5 @@ def _depth_name(method: Callable[..., Any]) -> str:
     if not depth or depth == names[0]:
         raise NotComparable("it does not take a state and a depth")
     if more := [name for name in required[1:] if name != depth]:
-        raise NotComparable(f"it also needs {_listed(more)}")
+        raise NotComparable(f"it also needs {choices_text(more, 'and')}")
     return depth
-
-
-def _listed(parts: Sequence[object]) -> str:
-    """List parts in words.
-
-    >>> _listed(["alpha", "beta", "side"])
-    'alpha, beta and side'
-    """
-    *others, last = map(str, parts)
-    return f"{', '.join(others)} and {last}" if others else last

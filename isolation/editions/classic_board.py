@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import attrgetter, itemgetter
 from time import perf_counter
 from typing import Any, cast
@@ -19,21 +19,7 @@ from ..rules.geometry import Move, cell_of, full_mask
 from .edition import GameHistory, TimeLeft, edition_of, read_move
 
 _VIEWS = ("_rows_view", "_flat_view", "_moves_view", "_is_viewed")
-
-
-class _View:
-    """A value computed when first read, and cached until the position changes."""
-
-    def __init__(self, compute: Callable[[Any], Any]) -> None:
-        self._compute, self._name = compute, compute.__name__
-
-    def __get__(self, board: Any, owner: type) -> Any:
-        if board is None:
-            return self
-        view = self._compute(board)
-        board.__dict__[self._name] = view
-        board._is_viewed = True
-        return view
+"""Views of the position, computed when first read and cached until it changes, and the mark that there are some."""
 
 
 def _player_of_seat(seat: int) -> property:
@@ -81,8 +67,9 @@ class Board(plain.Board):
 
     # First edition
 
-    @_View
+    @cached_property
     def _rows_view(self) -> list[list[int]]:
+        self._is_viewed = True
         rows, columns = self.height, self.width
         cells = rows * columns
         values = _bits(full_mask(rows, columns) & ~self.blank, cells)
@@ -102,8 +89,9 @@ class Board(plain.Board):
     # `attrgetter` is implemented in C: code that reads single elements spends most of its time here.
     __board_state__ = property(attrgetter("_rows_view"), _set_rows)
 
-    @_View
+    @cached_property
     def _moves_view(self) -> tuple[Any, dict[Any, Move | None]]:
+        self._is_viewed = True
         moves = [None if cell is None else divmod(cell, self.width) for cell in self.locations]
         return self.players, _MirrorDict(dict(zip(self.players, moves, strict=True)), self._set_last_move)
 
@@ -134,8 +122,9 @@ class Board(plain.Board):
 
     # Second edition
 
-    @_View
+    @cached_property
     def _flat_view(self) -> list[Any]:
+        self._is_viewed = True
         rows, columns = self.height, self.width
         entries: list[Any] = _bits(full_mask(rows, columns) & ~self.blank, rows * columns)
         first, second = self.locations

@@ -16,7 +16,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest
 from itertools import pairwise
 from math import copysign, inf
 from pathlib import Path
@@ -398,7 +398,4 @@ def _content(path: Path) -> str:
 @lru_cache(maxsize=64)
 def _hash(path: str, size: int, changed: int) -> str:
     with open(path, "rb") as file:
-        digest = sha256()
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()[:16]
+        return file_digest(file, "sha256").hexdigest()[:16]

@@ -238,9 +238,7 @@ def choose_moves(
 
 def join_answers(parts: Sequence[BatchMoves]) -> BatchMoves:
     """Concatenate the answers to several sets of positions."""
-    cells, failure, nodes, nanoseconds = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("cells", "failure", "nodes", "nanoseconds")
-    )
+    cells, failure, nodes, nanoseconds = map(np.concatenate, zip(*map(_columns, parts), strict=True))
     first = first_failure(failure)
     if first is None:
         return BatchMoves(cells, failure, "", nodes, nanoseconds)

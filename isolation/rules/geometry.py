@@ -16,9 +16,10 @@ knight not yet placed is in hand, as in `7/7/7/3N3/7/7/7[n] b - - 0 1`. The othe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 from .sizes import USUAL_SIZE, Size, check_size
 
@@ -82,22 +83,13 @@ def symmetries(rows: int, columns: int) -> tuple[tuple[int, ...], ...]:
     Each is a permutation: `symmetry[cell]` is the image of `cell`. On boards with a side of 1 some of the permutations
     are equal; all are listed.
     """
-    bottom, right = rows - 1, columns - 1
-    images: list[Callable[[int, int], Move]] = [
-        lambda row, column: (row, column),
-        lambda row, column: (row, right - column),
-        lambda row, column: (bottom - row, column),
-        lambda row, column: (bottom - row, right - column),
-    ]
-    if rows == columns:
-        images += [
-            lambda row, column: (column, row),
-            lambda row, column: (column, bottom - row),
-            lambda row, column: (right - column, row),
-            lambda row, column: (right - column, bottom - row),
-        ]
-    moves = [move_of(cell, columns) for cell in range(rows * columns)]
-    return tuple(tuple(cell_of(image(*move), columns) for move in moves) for image in images)
+    moves = list(product(range(rows), range(columns)))
+    axes = [moves, [(column, row) for row, column in moves]] if rows == columns else [moves]
+    # A coordinate is kept by |0 - x|, and mirrored by |last - x|.
+    return tuple(
+        tuple(cell_of((abs(down - row), abs(across - column)), columns) for row, column in image)
+        for image, down, across in product(axes, (0, rows - 1), (0, columns - 1))
+    )
 
 
 def canonical_opening(cells: Sequence[int], rows: int, columns: int) -> tuple[int, ...]:

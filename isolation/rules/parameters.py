@@ -13,10 +13,11 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache, partial
+from itertools import chain
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import annotated_types
@@ -98,14 +99,14 @@ class Parameter:
         return f"from {self.least:g} to {self.most:g}" if below is above is None else f"{lower} and {upper}"
 
 
-def choices_text(choices: Sequence[int]) -> str:
-    """Format choices in words.
+def choices_text(choices: Sequence[object], before_last: str = "or") -> str:
+    """Format choices, or parts joined by another word, in words.
 
-    >>> choices_text((2, 3, 5))
-    '2, 3 or 5'
+    >>> choices_text((2, 3, 5)), choices_text(["alpha", "beta"], "and")
+    ('2, 3 or 5', 'alpha and beta')
     """
     *others, last = map(str, choices)
-    return f"{', '.join(others)} or {last}" if others else last
+    return f"{', '.join(others)} {before_last} {last}" if others else last
 
 
 def range_text(low: float, high: float, format_number: Callable[[float], str] = "{:g}".format) -> str:
@@ -373,25 +374,15 @@ def _choice(name: str, default: float, choices: tuple[Any, ...]) -> Parameter:
 
 def _bounds(constraints: list[Any], is_whole: bool) -> tuple[float, float]:
     """Return the range that annotations declare, inclusive."""
-    least, most = -math.inf, math.inf
-    for constraint in _unpacked(constraints):
-        if isinstance(constraint, annotated_types.Ge):
-            least = max(least, constraint.ge)  # type: ignore[call-overload]
-        elif isinstance(constraint, annotated_types.Gt):
-            least = max(least, constraint.gt + 1 if is_whole else math.nextafter(constraint.gt, math.inf))  # type: ignore[operator, arg-type]
-        elif isinstance(constraint, annotated_types.Le):
-            most = min(most, constraint.le)  # type: ignore[call-overload]
-        elif isinstance(constraint, annotated_types.Lt):
-            most = min(most, constraint.lt - 1 if is_whole else math.nextafter(constraint.lt, -math.inf))  # type: ignore[operator, arg-type]
-    return least, most
+    groups = [each if isinstance(each, annotated_types.GroupedMetadata) else [each] for each in constraints]
 
+    def ends(kind: type, name: str) -> list[Any]:
+        return [getattr(each, name) for each in chain.from_iterable(groups) if isinstance(each, kind)]
 
-def _unpacked(constraints: list[Any]) -> Iterator[Any]:
-    for constraint in constraints:
-        if isinstance(constraint, annotated_types.GroupedMetadata):
-            yield from constraint
-        else:
-            yield constraint
+    above = [end + 1 if is_whole else math.nextafter(end, math.inf) for end in ends(annotated_types.Gt, "gt")]
+    below = [end - 1 if is_whole else math.nextafter(end, -math.inf) for end in ends(annotated_types.Lt, "lt")]
+    least = max([-math.inf, *ends(annotated_types.Ge, "ge"), *above])
+    return least, min([math.inf, *ends(annotated_types.Le, "le"), *below])
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

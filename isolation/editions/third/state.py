@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ...boards.board import Board
+from ...boards.board import Board, Memo
 from ...rules.geometry import Move
 
 WIDTH, HEIGHT = 11, 9
@@ -42,30 +42,22 @@ class Action(IntEnum):
 ACTIONS = frozenset(Action)
 
 
-class _Steps(dict[int, tuple[tuple[Action, int, int], ...]]):
-    """By cell, its steps to cells of the board, as (action, target, the target's bit); filled on first use."""
-
-    def __missing__(self, cell: int) -> tuple[tuple[Action, int, int], ...]:
-        targets = ((action, cell + action) for action in Action)
-        self[cell] = tuple((action, target, 1 << target) for action, target in targets if is_on_board(target))
-        return self[cell]
-
-
-class _Reach(dict[int | None, int]):
-    """By cell, or None for all cells, the mask of its targets except cell 0; filled on first use."""
-
-    def __missing__(self, cell: int | None) -> int:
-        self[cell] = (BLANK_BOARD if cell is None else sum(bit for _, _, bit in _STEPS[cell])) & ~1
-        return self[cell]
-
-
 def is_on_board(cell: int) -> bool:
     """Return whether a number is a cell of the board."""
     return cell >= 0 and bool(BLANK_BOARD >> cell & 1)
 
 
-_STEPS = _Steps()
-_REACH = _Reach()
+def _steps(cell: int) -> tuple[tuple[Action, int, int], ...]:
+    targets = ((action, cell + action) for action in Action)
+    return tuple((action, target, 1 << target) for action, target in targets if is_on_board(target))
+
+
+_STEPS = Memo(_steps)
+"""By cell, its steps to cells of the board, as (action, target, the target's bit)."""
+_REACH = Memo[int | None, int](
+    lambda cell: (BLANK_BOARD if cell is None else sum(bit for _, _, bit in _STEPS[cell])) & ~1
+)
+"""By cell, or None for all cells, the mask of its targets except cell 0."""
 
 
 class Isolation(NamedTuple):
