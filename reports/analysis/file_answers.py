@@ -59,7 +59,7 @@ def trials_answer(reference: str, baseline: str | None, limit: str | None) -> Re
     screened = {f"ID:{contents.path}:{name}@{bound}": trial.screening for name, trial in trials.items()}
     if asked := {spec: screening for spec, screening in screened.items() if screening}:
         note_screening("try", list(asked.values()), list(asked), "split screen", {})
-    rows = flat_rows([_row(name, trial) for name, trial in trials.items()])
+    rows = flat_rows([trial_row(name, trial) for name, trial in trials.items()])
     section = Section("trials", f"Heuristics of {contents.path}", tuple(rows))
     return Result(trials, (section,), text=text, passes=all(trial.is_sound for trial in trials.values()))
 
@@ -70,7 +70,7 @@ def _text(contents: FileContents, trials: Mapping[str, Trial]) -> str:
         ((name, trial),) = trials.items()
         lines = [describe_trial(f"{contents.path}:{name}", trial, load_warnings(contents.path))]
     else:
-        lines = [render_rows(worded_rows([_row(name, trial) for name, trial in trials.items()]), "table")]
+        lines = [render_rows(worded_rows([trial_row(name, trial) for name, trial in trials.items()]), "table")]
         lines += [wrapped(line, terminal_width()) for line in _problems(contents.path, trials)]
     players = {name: f"is a player: {command('test-agent', f'{contents.path}:{name}')}" for name in contents.players}
     skipped = skipped_sentence(contents.skipped | players)
@@ -159,7 +159,7 @@ def _limit(trial: Trial) -> str:
     return f"{limit.nodes} nodes" if limit.nodes else str(limit)
 
 
-def _row(name: str, trial: Trial) -> dict[str, Any]:
+def trial_row(name: str, trial: Trial) -> dict[str, Any]:
     """Return whether a function compiles, its cost per node, and its results in quick match and solved positions."""
     games, screening = trial.interval, trial.screening
     against = screening.contenders[0][1] if screening else None

@@ -180,10 +180,10 @@ def response_chart(sweep: Sweep, opponent: str) -> Plot | Grid:
     combinations = list(itertools.product(*(axis.values for axis in others)))
     if len(others) == 1 and len(combinations) > COLOURS:
         rows = [
-            (_text(value), tuple(map(_share_cell, every_rate[number :: len(combinations)])))
+            (value_text(value), tuple(map(_share_cell, every_rate[number :: len(combinations)])))
             for number, value in enumerate(others[0].values)
         ]
-        columns = tuple(map(_text, first.values))
+        columns = tuple(map(value_text, first.values))
         return Grid(
             title, columns, tuple(reversed(rows)), note=f"Horizontal: {first.name}. Vertical: {others[0].name}."
         )
@@ -191,10 +191,10 @@ def response_chart(sweep: Sweep, opponent: str) -> Plot | Grid:
     x = tuple(float(at if is_limit else value) for at, value in enumerate(first.values))  # type: ignore[arg-type]
     series = []
     for number, values in enumerate(combinations):
-        label = ", ".join(f"{axis.name} {_text(value)}" for axis, value in zip(others, values, strict=True))
+        label = ", ".join(f"{axis.name} {value_text(value)}" for axis, value in zip(others, values, strict=True))
         rates = every_rate[number :: len(combinations)]
         series.append(_rates(label, str(number % COLOURS), x, rates, "band"))
-    ticks = {at: _text(value) for at, value in enumerate(first.values)}
+    ticks = {at: value_text(value) for at, value in enumerate(first.values)}
     x_axis = fit_axis(first.name, x, lambda at: ticks[int(at)], marks=x) if is_limit else fit_axis(first.name, x)
     return _lines(title, series, x_axis, "games won, per cent", "Bands: individual 95 % intervals.")
 
@@ -203,5 +203,6 @@ def _share_cell(rate: HasEnds) -> Cell:
     return Cell(f"{100 * rate.estimate:.0f}", strength(rate.estimate - 0.5, 0.5))
 
 
-def _text(value: Limit | float) -> str:
+def value_text(value: Limit | float) -> str:
+    """Format a value of a sweep's axis."""
     return str(value) if isinstance(value, Limit) else f"{value:.4g}"

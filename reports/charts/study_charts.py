@@ -70,12 +70,14 @@ def differences_chart(title: str, claims: Iterable[tuple[str, Interval, str]], n
 
 def features_chart(selection: Selection) -> chart.RowChart | None:
     """Return how often each feature by itself ranks a winning move first, and how often those chosen do together."""
-    rows = [("+ " * bool(number) + step.feature, step.ranked) for number, step in enumerate(selection.chosen)]
-    rows += [(f"{feature.feature} alone", feature.ranked) for feature in selection.alone]
-    if not rows:
+    named = [("+ " * bool(number) + step.feature, step.ranked) for number, step in enumerate(selection.chosen)]
+    named += [(f"{feature.feature} alone", feature.ranked) for feature in selection.alone]
+    if not named:
         return None
-    axis = chart.fit_axis("decisions whose best move keeps the win, per cent", [100 * share for _, share in rows])
-    return chart.RowChart("Features: those chosen, one after the other, and each alone", _shares(rows, axis.low), axis)
+    axis = chart.fit_axis("decisions whose best move keeps the win, per cent", [100 * share for _, share in named])
+    shown = [(name, 100 * share, Share(share).text) for name, share in named]
+    rows = tuple(chart.Row(name, "", share, axis.low, share, text) for name, share, text in shown)
+    return chart.RowChart("Features: those chosen, one after the other, and each alone", rows, axis)
 
 
 def refutations_chart(results: Sequence[Refuted]) -> chart.Grid:
@@ -95,10 +97,6 @@ def _held_cell(result: Refuted | None) -> chart.Cell:
     if result is None:
         return chart.Cell("", 0)
     return chart.Cell(f"{100 * result.held:.0f} ({100 * result.won:.0f})", round(100 * result.held), is_amount=True)
-
-
-def _shares(named: Iterable[tuple[str, float]], origin: float) -> tuple[chart.Row, ...]:
-    return tuple(chart.Row(name, "", 100 * share, origin, 100 * share, Share(share).text) for name, share in named)
 
 
 def fit_chart(fit: Fit) -> chart.Plot | None:

@@ -31,16 +31,16 @@ from knights_isolation.isolation import Limit, solve
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.loading.load_user_code import inputs_of, load_heuristic
 from knights_isolation.isolation.rules.geometry import parse_moves
-from knights_isolation.isolation.rules.limits import Cost
 
-from ..analysis.file_answers import trial_lines
+from ..analysis.file_answers import trial_lines, trial_row
 from ..board.handlers import SOLVING_MS
 from ..board.request_models import AddressModel, Name, StrictModel
 from ..board.resources import Resources, run_of
 from ..league.league_pages import pages
 from ..pages.templates import page_with_script
 from ..replay import json_score
-from ..text.cell_values import Elo, Estimate, Points, Share, estimate_of
+from ..text.cell_values import Elo, Estimate, Share
+from ..text.rendering import show
 from .run_lines import RunLine, signature, target_of
 
 _FEWEST_FAILURES = 5
@@ -259,20 +259,17 @@ def _league_pages(run: Path, seen: str, is_labelled: bool) -> dict[str, Callable
 
 def trial(shelf: Resources, heuristic: str) -> dict[str, Any]:
     """Return what a trial of a heuristic found: figures for the gallery, and all of it as sentences."""
-
     path, colon, name = heuristic.rpartition(":")
     tried = try_heuristic(loaded(heuristic))
-    cost = tried.cost if tried.problem is None else tried.python_cost
-    screening = tried.screening
-    against = screening.contenders[0][1] if screening else None
+    row, screening = trial_row(name, tried), tried.screening
     return {
         "lines": trial_lines(Path(path).name + colon + name, tried),
-        "compiles": "yes" if tried.problem is None else "no",
+        "compiles": row["compiles"],
         "isSound": tried.is_sound,
-        "cost": f"{cost.times:.2g} ×" if isinstance(cost, Cost) else "–",
+        "cost": "–" if row["cost"] is None else f"{row['cost']:.2g} ×",
         "kept": Share(screening.contenders[0][0].kept.estimate).text if screening else "–",
-        "screening": estimate_of(against.both, Points).text if against else "–",
-        "games": estimate_of(tried.interval).text if tried.interval and tried.interval.pairs.n else "–",
+        "screening": show(row["solved_positions"]),
+        "games": show(row["won"]),
         "inputs": inputs_of(path) if colon else {},
     }
 

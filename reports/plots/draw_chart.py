@@ -302,7 +302,8 @@ def name_points(axes: Axes, points: Sequence[Series], stairs: Sequence[Series] =
         for distance, box in _candidates(place, label.get_window_extent().size, unit):
             if distance >= least:
                 break
-            if _is_inside(box, axes.bbox.extents) and not any(_overlap(box, other) for other in taken):
+            is_inside = axes.bbox.contains(*box[:2]) and axes.bbox.contains(*box[2:])
+            if is_inside and not any(_overlap(box, other) for other in taken):
                 leader = _leader(box, place, unit)
                 crossed = sum(_overlap(box, line) for line in lines)
                 crossed += sum(any(_overlap(other, part) for part in leader) for other in taken if other != dot)
@@ -323,10 +324,6 @@ def name_points(axes: Axes, points: Sequence[Series], stairs: Sequence[Series] =
 
 def _overlap(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
-
-def _is_inside(box: Box, frame: Any) -> bool:
-    return bool(frame[0] <= box[0] and frame[1] <= box[1] and box[2] <= frame[2] and box[3] <= frame[3])
 
 
 def _around(place: Any, size: float) -> Box:

@@ -103,7 +103,11 @@ def discovery_result(
 
     def after_round(campaign: Campaign) -> None:
         nonlocal next_page
-        show(progress_line(campaign))
+        last = campaign.growth[-1]
+        show(
+            f"round {last.round}: {last.seconds / 60:.1f} processor minutes, {last.candidates:,} candidates, "
+            f"best {100 * last.best.train:.1f} % of wins kept, {100 * last.best.validation:.1f} % in validation"
+        )
         if time.monotonic() >= next_page:
             write_discovery_page(Discovery(campaign), folder, size)
             next_page = time.monotonic() + _SECONDS_OF_A_PAGE
@@ -149,15 +153,6 @@ def discovery_sections(found: Discovery) -> tuple[Section, ...]:
     verdicts, archive = _verdicts(found.finalists, found.verdicts), _archive(found.campaign)
     sections = (verdicts, _strengths(found.strengths), _finalists(found.finalists), archive, _growth(found.campaign))
     return tuple(section for section in sections if section.rows)
-
-
-def progress_line(campaign: Campaign) -> str:
-    """Return a line about the last round."""
-    last = campaign.growth[-1]
-    return (
-        f"round {last.round}: {last.seconds / 60:.1f} processor minutes, {last.candidates:,} candidates, "
-        f"best {100 * last.best.train:.1f} % of wins kept, {100 * last.best.validation:.1f} % in validation"
-    )
 
 
 def growth_chart(campaign: Campaign) -> Plot | None:

@@ -49,13 +49,13 @@ from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.screening import Screening
 from knights_isolation.heuristics import canonical_name
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.rules.limits import Cost, Limit
+from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.parameters import range_text
 from knights_isolation.isolation.suggestions import advice, command, tell
 from knights_isolation.isolation.usercode.output_capture import captured
 
 from ..answers import Result, drawn
-from ..charts.line_plots import response_chart
+from ..charts.line_plots import response_chart, value_text
 from ..charts.study_charts import features_chart, fit_chart, tuning_chart
 from ..tables.run_notes import equal_cost_sentences, times_words
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
@@ -388,7 +388,8 @@ def judged_section(tuning: Tuning, judgement: Judgement | None) -> Section:
 def sweep_section(sweep: Sweep, opponent: str) -> Section:
     """Return one row per combination, with the share of games won."""
     rows = tuple(
-        {**{axis.name: _value(value) for axis, value in zip(sweep.axes, values, strict=True)}, "won": estimate_of(rate)}
+        {axis.name: value_text(value) for axis, value in zip(sweep.axes, values, strict=True)}
+        | {"won": estimate_of(rate)}
         for values, rate in sweep.rates.items()
     )
     runs = [run.sources[0].info for run in sweep.runs]
@@ -412,10 +413,6 @@ def new_agent_text(spec: str, values: Mapping[str, float], *options: str) -> str
     """Return the agent with its new parameters, and how to evaluate it in games."""
     new = f"{spec}{',' if '@' in spec else '@'}{options_text(dict(values))}"
     return f"The new agent: {new}\nNext: {command('match', new, spec, *options)}"
-
-
-def _value(value: Limit | float) -> str:
-    return str(value) if isinstance(value, Limit) else short(value)
 
 
 def judged_sentence(judgement: Judgement) -> str:

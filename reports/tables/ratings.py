@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from knights_isolation.experiments.statistics.ratings import Ratings, rate
@@ -73,31 +72,23 @@ def rating_notes(findings: RunResults, ratings: Ratings, have_intervals: bool = 
         f"Elo by the Bradley–Terry model; {zero}. Valid for this pool of {len(ratings.ratings)} agents on "
         f"{', '.join(boards)} at {', '.join(limits)} only."
     )
-    if not have_intervals:
-        return (*notes, *_helped(ratings))
-    if ratings.is_exact:
+    if have_intervals and ratings.is_exact:
         notes[-1] += f" All {ratings.openings:,} openings of this kind (up to symmetry) were played: exact for them."
-        return (*notes, *_helped(ratings))
-    notes[-1] += (
-        f" Individual 95 % intervals, by resampling "
-        f"{pluralise(ratings.openings, 'opening')} {ratings.draws} times (seed {ratings.seed})."
-    )
-    return (*notes, *_helped(ratings), *_open_ended(ratings))
-
-
-def _helped(ratings: Ratings) -> Iterator[str]:
+    elif have_intervals:
+        notes[-1] += (
+            f" Individual 95 % intervals, by resampling "
+            f"{pluralise(ratings.openings, 'opening')} {ratings.draws} times (seed {ratings.seed})."
+        )
     if ratings.half_game_added:
-        yield (
+        notes.append(
             f"{', '.join(ratings.half_game_added)}: won or lost every game against the rest, directly or through "
             f"others, so no finite rating exists; half a win and half a loss were added for each."
         )
-
-
-def _open_ended(ratings: Ratings) -> Iterator[str]:
     # these need not be the agents that were given half a game
-    if ratings.open_ended:
-        yield (
+    if ratings.open_ended and have_intervals and not ratings.is_exact:
+        notes.append(
             f"{', '.join(ratings.open_ended)}: in too many resamples no chain of wins over {ratings.anchor} bounds "
             f"the rating from below, or no chain of losses to it from above; such ends are shown as ∞. More openings "
             f"help. The interval of {ratings.anchor}, where chains start, is always finite."
         )
+    return tuple(notes)

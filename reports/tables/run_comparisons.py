@@ -41,12 +41,10 @@ def _design_section(before: RunResults, after: RunResults, shared: run_differenc
 
 def _describe_side(change: run_differences.DesignChange, side: int) -> str | None:
     # settings, which are long, are abbreviated
-    value = (change.before, change.after)[side]
-    other = (change.before, change.after)[1 - side]
-    if isinstance(value, str) and value.startswith("{") and isinstance(other, str) and other.startswith("{"):
-        return differing_settings(value, other)[0]
+    value, other = (change.before, change.after)[:: -1 if side else 1]
     if isinstance(value, str) and value.startswith("{"):
-        return "plays"
+        is_both = isinstance(other, str) and other.startswith("{")
+        return differing_settings(value, other)[0] if is_both else "plays"
     return None if value is None else format_setting(value)
 
 

@@ -21,16 +21,6 @@ from ..text.rendering import Section
 from ..text.wording import caveats, forfeit_sentences, short_verdict
 
 
-def _own_decisions(findings: RunResults) -> list[str]:
-    if not findings.sprt:
-        return []
-    from knights_isolation.experiments.statistics.sequential_tests import own_tests
-
-    from ..text.decisions import stopped_sentences
-
-    return stopped_sentences(own_tests(findings))
-
-
 def interval_note(findings: RunResults) -> str:
     """Describe what the intervals of win rates refer to, or that there are none, and which games do not count."""
     apart = findings.all_pairs is not findings.pairs
@@ -54,8 +44,12 @@ def run_notes(findings: RunResults) -> tuple[str, ...]:
     games, planned = findings.played + findings.repeated, findings.planned
     if findings.is_census:
         notes.append("Census: deterministic agents play every opening of this kind from both sides.")
-    if games == planned or findings.stopped_early:
-        notes += _own_decisions(findings)
+    if findings.sprt and (games == planned or findings.stopped_early):
+        from knights_isolation.experiments.statistics.sequential_tests import own_tests
+
+        from ..text.decisions import stopped_sentences
+
+        notes += stopped_sentences(own_tests(findings))
     if not games and planned:
         again = join_names([resume_advice(source.info.path) for source in findings.sources])
         notes.append(f"No games are logged yet. If no process is playing this run, resume it with: {again}")

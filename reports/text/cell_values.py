@@ -83,7 +83,8 @@ class Points(Number):
     """A difference of two shares, shown in percentage points, such as +3.1."""
 
     def _format(self) -> str:
-        return _signed(100 * self)
+        text = f"{100 * self:+.1f}".replace("-", "−")
+        return "0.0" if text[1:] == "0.0" else text
 
 
 class Elo(Number):
@@ -260,8 +261,3 @@ def end_text(value: Any) -> str:
 def signed(value: float) -> str:
     """Format a difference with its sign, such as +5 or −5; zero has no sign."""
     return f"{value:+g}".replace("-", "−") if value else "0"
-
-
-def _signed(value: float) -> str:
-    text = f"{value:+.1f}".replace("-", "−")
-    return "0.0" if text[1:] == "0.0" else text

@@ -71,19 +71,17 @@ def opponent_rows(plan: Plan, points: NDArray[np.int8]) -> list[dict[str, Any]]:
     direct = {match.second for match in matches if plan.is_direct(match)}
     rows, counted = sorted({row for row, *_ in won}), sorted({column for _, column, *_ in won} - direct)
     cells = {(row, column): (w, n) for row, column, w, n in won}
+    worded = {where: WordedCell(f"{w}/{n}", w, {}) for where, (w, n) in cells.items()}
+    unmet = WordedCell("–", None, {})
     rates = {row: _rate([cells[row, column] for column in counted if (row, column) in cells]) for row in rows}
     return [
         {
             "agent": entrants[row].agent.name,
             "win rate": rates[row],
-            **{entrants[column].agent.name: _won_of(cells.get((row, column))) for column in [*counted, *direct]},
+            **{entrants[column].agent.name: worded.get((row, column), unmet) for column in [*counted, *direct]},
         }
         for row in sorted(rows, key=lambda row: -np.nan_to_num(rates[row]))
     ]
-
-
-def _won_of(games: tuple[int, int] | None) -> WordedCell:
-    return WordedCell("–", None, {}) if games is None else WordedCell(f"{games[0]}/{games[1]}", games[0], {})
 
 
 def _rate(cells: Sequence[tuple[int, int]]) -> Share:
