@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from knights_isolation.isolation.loading.load_user_code import (
     load_module,
     load_player,
 )
+from knights_isolation.isolation.rules.parameters import unpartial
 from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
 from ..plan.file_heuristics import likely_heuristics
@@ -101,8 +101,7 @@ def _heuristics(path: str) -> dict[str, Callable[[Any, Any], float]]:
 
 
 def _home_of(function: Any) -> str:
-    while isinstance(function, partial):
-        function = function.func
+    function = unpartial(function)
     function = function.__wrapped__ if isinstance(function, StateHeuristic) else inspect.unwrap(function)
     return str(getattr(function, "__module__", "") or type(function).__module__)
 

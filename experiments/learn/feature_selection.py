@@ -26,7 +26,7 @@ from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.sizes import Size
 
 from ..plan.catalogue import Heuristic, first_line
-from ..plan.file_heuristics import heuristic_named
+from ..plan.file_heuristics import named_in_file
 from ..suite.suite_file import Suite
 from .pairwise_fit import Comparisons, compare_moves
 
@@ -149,7 +149,7 @@ def feature_name(reference: str) -> str:
     """
     if not _is_of_file(reference):
         return canonical_name(reference)
-    path, function = heuristic_named(reference)
+    path, function = named_in_file(reference)
     name = f"{path}:{function}"
     try:
         compile_heuristic(_function(name))
@@ -163,7 +163,7 @@ def _is_of_file(name: str) -> bool:
 
 
 def _function(name: str) -> Heuristic:
-    return load_heuristic(*heuristic_named(name)).value if _is_of_file(name) else get(name)
+    return load_heuristic(*named_in_file(name)).value if _is_of_file(name) else get(name)
 
 
 def _meaning(name: str) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from knights_isolation import heuristics
-from knights_isolation.isolation.rules.parameters import ParameterError, no_parameters, parameters_of
+from knights_isolation.isolation.rules.parameters import ParameterError, no_parameters, parameters_of, unpartial
 
 Heuristic = Callable[[Any, Any], float]
 
@@ -53,13 +52,6 @@ def interpreted_sentences(listings: Sequence[CatalogueEntry]) -> list[str]:
     return sentences
 
 
-def registered() -> dict[str, Heuristic]:
-    """Return the functions of the registry by name."""
-    return {name: heuristics.get(name) for name in heuristics.names()}
-
-
 def first_line(function: object) -> str:
     """Return the first line of a docstring; for a partial function, that of its function."""
-    while isinstance(function, partial):
-        function = function.func
-    return (inspect.getdoc(function) or "").partition("\n")[0]
+    return (inspect.getdoc(unpartial(function)) or "").partition("\n")[0]

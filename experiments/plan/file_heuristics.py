@@ -19,7 +19,7 @@ from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prev
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog, wall_timeout
 
 from ..roster import split_reference
-from ..roster.default_names import evaluation_methods, heuristics_in, names_game_and_player, only_heuristic, only_player
+from ..roster.default_names import evaluation_methods, heuristics_in, names_game_and_player, only_heuristic
 from .catalogue import CatalogueEntry, Heuristic, entry_of, first_line
 
 LONGEST_CALL = 10.0
@@ -73,7 +73,7 @@ def user_heuristics(references: Sequence[str]) -> dict[str, Heuristic]:
     """
     heuristics = {}
     for reference in references:
-        path, name = heuristic_named(reference)
+        path, name = named_in_file(reference)
         heuristics[f"{Path(path).name}:{name}"] = load_heuristic(path, name).value
     return heuristics
 
@@ -92,14 +92,13 @@ def failures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return sentences
 
 
-def heuristic_named(reference: str) -> tuple[str, str]:
-    """Split ``FILE:FUNCTION`` into file and name; for a file alone, `only_heuristic` supplies the name."""
-    return _split(reference, only_heuristic)
-
-
-def player_named(reference: str) -> tuple[str, str]:
-    """Split ``FILE:CLASS`` into file and name; for a file alone, `only_player` supplies the name."""
-    return _split(reference, only_player)
+def named_in_file(reference: str, find: Callable[[str], str] = only_heuristic) -> tuple[str, str]:
+    """Split ``FILE:NAME`` into file and name; for a file alone, `find` supplies the name: its only heuristic's."""
+    reference = reference.removeprefix("ID:")
+    if reference in heuristics.names() and not Path(reference).exists():
+        raise ValueError(f"{reference} is built in: name a function in your own file, such as mine.py:score")
+    path, name = split_reference(reference)
+    return path, name or find(path)
 
 
 def compiles(function: Heuristic) -> str:
@@ -110,14 +109,6 @@ def compiles(function: Heuristic) -> str:
         line = f" (line {error.line})" if error.line else ""
         return f"{'differs' if error.is_difference else 'no'}: {error.reason}{line}"
     return "yes"
-
-
-def _split(reference: str, find: Callable[[str], str]) -> tuple[str, str]:
-    reference = reference.removeprefix("ID:")
-    if reference in heuristics.names() and not Path(reference).exists():
-        raise ValueError(f"{reference} is built in: name a function in your own file, such as mine.py:score")
-    path, name = split_reference(reference)
-    return path, name or find(path)
 
 
 def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:

@@ -111,15 +111,14 @@ def _word(
     return AgentKind(*row)
 
 
+def _refusing(why: str, *units: str) -> Callable[[Spec, str], str]:
+    return lambda spec, unit: why if unit in units else ""
+
+
 def _make_simple(spec: Spec) -> Agent:
     from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent
 
     return (RandomAgent if spec.kind == "random" else GreedyAgent)(spec.name)
-
-
-def _refuse_perfect_limit(spec: Spec, unit: str) -> str:
-    refusal = "perfect searches to the end of the game; use a limit of nodes, ms or cpu_ms"
-    return refusal if unit == "depth" else ""
 
 
 def _usual_perfect_limit(spec: Spec, default: Limit | None) -> Limit:
@@ -252,10 +251,6 @@ def _read_classic(text: str, start: int, end: int) -> Spec | None:
     return Spec(text, "classic", target=_read_file(text, start, end, "CustomPlayer"), start=start, end=end)
 
 
-def _refuse_classic_limit(spec: Spec, unit: str) -> str:
-    return "a player from a file needs a time limit: ms or cpu_ms" if unit in ("depth", "nodes") else ""
-
-
 def _usual_classic_limit(spec: Spec, default: Limit | None) -> Limit:
     return (spec.usual_limit or CLASSIC_LIMIT) if default is None or default.is_reproducible else default
 
@@ -355,10 +350,6 @@ def _read_engine(text: str, start: int, end: int) -> Spec | None:
     return Spec(text, ENGINE, prefix=ENGINE, target=remainder.strip(), start=start + len(head) + len(colon), end=end)
 
 
-def _refuse_engine_limit(spec: Spec, unit: str) -> str:
-    return "an engine needs a limit of depth, nodes or ms" if unit == "cpu_ms" else ""
-
-
 def _usual_engine_limit(spec: Spec, default: Limit | None) -> Limit:
     default = default or DEFAULT_LIMIT
     return Limit(ms=default.cpu_ms) if default.cpu_ms is not None else default
@@ -382,17 +373,20 @@ def _make_engine(spec: Spec) -> Agent:
     return EngineAgent(spec.name, program, spec.limit)
 
 
-_CLASSIC = (_refuse_classic_limit, _usual_classic_limit)
+_NO_DEPTH = _refusing("perfect searches to the end of the game; use a limit of nodes, ms or cpu_ms", "depth")
+_NO_CPU_TIME = _refusing("an engine needs a limit of depth, nodes or ms", "cpu_ms")
+_TIME_ALONE = _refusing("a player from a file needs a time limit: ms or cpu_ms", "depth", "nodes")
+_CLASSIC = (_TIME_ALONE, _usual_classic_limit)
 _SEARCH = (_refuse_search_limit, _usual_search_limit, _make_search, _refuse_search_on_board, _name_heuristic)
 _ROWS = (
     _word("random", _make_simple),
     _word("greedy", _make_simple),
-    _word("perfect", _make_perfect, _refuse_perfect_limit, _usual_perfect_limit),
+    _word("perfect", _make_perfect, _NO_DEPTH, _usual_perfect_limit),
     AgentKind(
         "search", ("MM:…", "AB:…", "ID:…", "BF:…", "MCTS", "MCTS:…"), tuple(METHODS), _read_search, *_SEARCH,
     ),
     AgentKind(
-        ENGINE, ("engine:…",), (ENGINE,), _read_engine, _refuse_engine_limit, _usual_engine_limit, _make_engine,
+        ENGINE, ("engine:…",), (ENGINE,), _read_engine, _NO_CPU_TIME, _usual_engine_limit, _make_engine,
         is_program=True,
     ),
     AgentKind(

@@ -27,7 +27,7 @@ from typing import Any
 
 from knights_isolation import heuristics
 from knights_isolation.isolation.compiling.compile_errors import CompileError
-from knights_isolation.isolation.compiling.source.function_source import definition, file_tree
+from knights_isolation.isolation.compiling.source.function_source import codes_in, definition, essence, file_tree
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.loading.load_user_code import is_player, origin_of
 from knights_isolation.isolation.usercode.imports import bare
@@ -294,24 +294,11 @@ def _class_definition(defined: type) -> ast.ClassDef:
 def _check_current(function: FunctionType) -> None:
     """Raise an error if the source has changed since the function was defined, as after editing an imported file."""
     with suppress_warnings():
-        codes = _codes(compile(file_tree(function), "<source>", "exec", dont_inherit=True))
-    if not any(_essence(code) == _essence(function.__code__) for code in codes):
+        codes = codes_in(compile(file_tree(function), "<source>", "exec", dont_inherit=True))
+    if not any(essence(code) == essence(function.__code__) for code in codes):
         raise ValueError(
             f"the source of {function.__name__} has changed since it was defined: define or import it again"
         )
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from _codes(part)
-
-
-def _essence(code: CodeType) -> tuple[Any, ...]:
-    inner = [_essence(part) for part in code.co_consts if isinstance(part, CodeType)]
-    constants = [part for part in code.co_consts if not isinstance(part, CodeType)]
-    return code.co_name, code.co_code, constants, code.co_names, code.co_varnames, inner
 
 
 def _names_used(text: str) -> list[str]:
@@ -321,7 +308,7 @@ def _names_used(text: str) -> list[str]:
 
 
 def _loaded(code: CodeType) -> Iterator[str]:
-    for part in _codes(code):
+    for part in codes_in(code):
         steps = list(dis.get_instructions(part))
         own = {step.argval for step in steps if step.opname == "STORE_NAME"}
         for step in steps:

@@ -278,7 +278,8 @@ def _file_name(spec: Spec) -> str:
     path = Path(spec.path).with_suffix("")
     if is_function_file(spec.path):
         return path.name
-    parts_shown = max(2, _open_parts(spec.pattern, spec.path)) if spec.pattern else 2
+    given = [*takewhile(lambda part: not has_magic(part), Path(spec.pattern).parts)] if spec.pattern else path.parts
+    parts_shown = max(2, len(path.parts) - len(given))
     parts = [part for part in path.parts if part not in ("/", ".", "..")][-parts_shown:]
     return _plain(".".join([*parts, spec.member]))
 
@@ -301,8 +302,3 @@ def _matching(spec: Spec) -> list[Spec]:
     if not paths:
         raise_spec_error("no file matches", spec.text, spec.start, spec.end)
     return [replace(spec, target=f"{path}:{spec.member}", pattern=pattern) for path in paths]
-
-
-def _open_parts(pattern: str, path: str) -> int:
-    """Count the parts at the end of a path, from the first one that a pattern leaves open."""
-    return len(Path(path).parts) - len([*takewhile(lambda part: not has_magic(part), Path(pattern).parts)])

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from importlib import import_module
 from inspect import getsource, isroutine, unwrap
@@ -27,7 +27,7 @@ from ..editions.third.state import StateHeuristic, unsupported_size_reason
 from ..loading.load_user_code import data_hash, origin_of
 from ..rules.limits import Limit
 from ..rules.outcome import Reason
-from ..rules.parameters import base_function, parameter_values
+from ..rules.parameters import base_function, parameter_values, unpartial
 from ..rules.sizes import MOST_COMPILED_CELLS
 from ..sample_players import open_move_score
 from ..search import (
@@ -541,9 +541,7 @@ def code_hash(heuristic: Heuristic) -> str:
 
 
 def _own_source(heuristic: Heuristic) -> str:
-    while isinstance(heuristic, partial):
-        heuristic = heuristic.func
-    heuristic = unwrap(heuristic)
+    heuristic = unwrap(unpartial(heuristic))
     try:
         with reading:
             return getsource(heuristic if isroutine(heuristic) else type(heuristic))

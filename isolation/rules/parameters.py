@@ -258,11 +258,16 @@ def owners(heuristic: Any) -> list[tuple[Any, dict[str, Parameter]]]:
     return parts
 
 
+def unpartial(function: Any) -> Any:
+    """Return the function of a partial function; others as they are."""
+    while isinstance(function, partial):
+        function = function.func
+    return function
+
+
 def name_of(heuristic: Any) -> str:
     """Return the name of the function behind a heuristic."""
-    heuristic = base_function(heuristic)
-    while isinstance(heuristic, partial):
-        heuristic = heuristic.func
+    heuristic = unpartial(base_function(heuristic))
     return str(getattr(heuristic, "__name__", type(heuristic).__name__))
 
 
@@ -336,9 +341,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _hints(function: Any) -> dict[str, Any]:
-    while isinstance(function, partial):
-        function = function.func
-    function = inspect.unwrap(function)
+    function = inspect.unwrap(unpartial(function))
     try:
         return get_type_hints(function, include_extras=True)
     except Exception:  # annotations may be anything

@@ -7,12 +7,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knights_isolation.experiments.plan.catalogue import (
-    CatalogueEntry,
-    interpreted_sentences,
-    registered,
-    registry_catalogue,
-)
+from knights_isolation import heuristics
+from knights_isolation.experiments.plan.catalogue import CatalogueEntry, interpreted_sentences, registry_catalogue
 from knights_isolation.isolation.suggestions import tell
 from knights_isolation.isolation.usercode.output_capture import captured
 
@@ -32,7 +28,7 @@ def values_answer(position: Board, references: Sequence[str]) -> Result[list[dic
 
     with captured(", ".join(references)):
         own = user_heuristics(references)
-        rows = evaluate(registered() | own, position)
+        rows = evaluate({name: heuristics.get(name) for name in heuristics.names()} | own, position)
     shown = tuple(
         {key: HeuristicValue(cell) if isinstance(cell, float) else cell for key, cell in row.items()} for row in rows
     )
@@ -69,12 +65,13 @@ def _of_file(file: str | Path) -> list[CatalogueEntry]:
 
 def checks_answer(player: str) -> Result[list[CheckResult]]:
     """Return what the checks of a player have found, of FILE:CLASS or of FILE if it has only one."""
-    from knights_isolation.experiments.plan.file_heuristics import player_named
+    from knights_isolation.experiments.plan.file_heuristics import named_in_file
+    from knights_isolation.experiments.roster.default_names import only_player
     from knights_isolation.isolation.checks.agent_checks import check_player
     from knights_isolation.isolation.loading.load_user_code import load_player
 
     with captured(player):
-        path, name = player_named(player)
+        path, name = named_in_file(player, only_player)
         findings = check_player(load_player(path, name).value)
     words = ["ok" if finding.ok else "note" if finding.is_note else "FAIL" for finding in findings]
     rows = [

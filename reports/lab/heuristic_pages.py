@@ -27,6 +27,7 @@ from knights_isolation.experiments.record.checked_lines import read_json, write_
 from knights_isolation.experiments.record.run_directory import HOME
 from knights_isolation.heuristics.composite import Composite
 from knights_isolation.isolation.compiling.code_cache import copy_engine, folder
+from knights_isolation.isolation.rules.parameters import unpartial
 from knights_isolation.isolation.usercode.inputs import changed_input
 from knights_isolation.isolation.usercode.parsing import parse
 
@@ -229,9 +230,7 @@ class HeuristicPages:
 
 def shipped_heuristic(name: str) -> OwnHeuristic:
     """Return a heuristic of the registry with its source."""
-    function: Any = heuristics.get(name)
-    while isinstance(function, partial):
-        function = function.func
+    function = unpartial(heuristics.get(name))
     source = _formula(function) if isinstance(function, Composite) else inspect.getsource(function)
     return OwnHeuristic(name, heuristics.meaning(name), source)
 

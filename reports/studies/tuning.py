@@ -29,7 +29,7 @@ from knights_isolation.experiments.learn.parameter_sweep import Sweep, parse_axi
 from knights_isolation.experiments.learn.tuning import Judgement, Tuning, TuningProgress, judge, tune
 from knights_isolation.experiments.learn.tuning_games import TuningTask
 from knights_isolation.experiments.noting.positions import note_screening, note_selection
-from knights_isolation.experiments.plan.file_heuristics import heuristic_named
+from knights_isolation.experiments.plan.file_heuristics import named_in_file
 from knights_isolation.experiments.play.equal_cost import specs_at_equal_cost
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.roster import (
@@ -124,7 +124,7 @@ def fit_result(
     """Fit a heuristic, screen it on held-out positions under a limit, note it, and write the patch."""
     at_limit, screen_limit = reproducible_limit(at), parse_limit(limit)
     with captured(str(heuristic)):
-        path, name = heuristic_named(reference_of(heuristic))
+        path, name = named_in_file(reference_of(heuristic))
         function, target, held_out = load_heuristic(path, name).value, f"{path}:{name}", read_suite(suite, "screen")
         check_parameters(function, wanted, target, is_patched=bool(patch))
         fitted = pairwise_fit.fit(function, read_suite(suite, "fit"), held_out, at_limit, wanted, seed)

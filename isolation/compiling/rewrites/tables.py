@@ -22,7 +22,7 @@ from ...usercode.parsing import parse_expression
 from ...usercode.timeouts import cpu_timeout
 from ..compile_errors import CompileError
 from ..source.dependence import SIZE, Dependence, facts_or_everything, roles_of, unrepeatable_code
-from ..source.function_source import bound_names, changed_globals, definition, file_tree, taken
+from ..source.function_source import bound_names, changed_globals, codes_in, definition, file_tree, taken
 from ..source.rewrite import FunctionContext, Rewrite, at, call, name, statements, target, written_out
 from ..source.scopes import SUPPORT, scope_of
 from .memos import LowerMemos
@@ -437,8 +437,7 @@ def _is_of_file(value: Any, around: dict[str, Any]) -> bool:
 
 def _names(code: CodeType) -> set[str]:
     """The global names in a function's code, and in functions inside it."""
-    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    return set(code.co_names).union(*map(_names, inner))
+    return set().union(*(inner.co_names for inner in codes_in(code)))
 
 
 def _drop_if_unread(node: ast.FunctionDef, statement: ast.stmt) -> None:

@@ -6,13 +6,13 @@ import ast
 import dis
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from ...rules.parameters import unpartial
 from ..compile_errors import CHANCE_AND_TIME, CompileError
-from .function_source import Definition, bound_names, changed_name, definition, taken
+from .function_source import Definition, bound_names, changed_name, codes_in, definition, taken
 from .scopes import Kind, as_callee
 
 Fact = str | tuple[str, object]
@@ -274,7 +274,7 @@ def unrepeatable_code(heuristic: Any) -> str:
             continue
         seen.add(id(value))
         for function in _functions(value):
-            for code in _codes(function.__code__):
+            for code in codes_in(function.__code__):
                 if why := _in_instructions(code, function):
                     return why
                 waiting += [known for name in code.co_names if _is_own(known := function.__globals__.get(name))]
@@ -323,8 +323,7 @@ def _is_own(value: Any) -> bool:
 
 
 def _functions(value: Any) -> Iterator[FunctionType]:
-    while isinstance(value, partial):
-        value = value.func
+    value = unpartial(value)
     while hasattr(value, "__wrapped__"):
         value = value.__wrapped__
     if isinstance(value, MethodType):
@@ -334,10 +333,3 @@ def _functions(value: Any) -> Iterator[FunctionType]:
         return
     kind = value if isinstance(value, type) else type(value)
     yield from (member for member in vars(kind).values() if isinstance(member, FunctionType))
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)

@@ -42,7 +42,7 @@ def definition(function: FunctionType) -> Definition:
     known = _definitions(file_tree(function)).get(function.__code__.co_firstlineno, [])
     candidates = [node for node in known if _defines(node, function.__code__)]
     if len(candidates) > 1:
-        candidates = [node for node in candidates if _essence(_code(node)) == _essence(function.__code__)]
+        candidates = [node for node in candidates if essence(_code(node)) == essence(function.__code__)]
     if not candidates:
         refuse(f"the definition of {function.__name__} is not found in its file")
     return candidates[0]
@@ -71,10 +71,11 @@ def _code(node: ast.AST) -> CodeType:
     return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
 
 
-def _essence(code: CodeType) -> tuple[object, ...]:
-    """Return what tells apart two lambdas on one line."""
+def essence(code: CodeType) -> tuple[object, ...]:
+    """Return what is equal for code of equal sources, wherever they stand."""
+    inner = [essence(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
     constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
-    return code.co_code, constants, code.co_names
+    return code.co_name, code.co_code, constants, code.co_names, code.co_varnames, inner
 
 
 def parameters(node: Definition) -> list[str]:
@@ -258,3 +259,11 @@ def changes_itself(kind: type) -> bool:
 def is_name(node: ast.AST, called: str) -> bool:
     """Return whether an expression is this variable."""
     return isinstance(node, ast.Name) and node.id == called
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code object and all within it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_in(constant)
