@@ -19,7 +19,7 @@ from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.agent_answers import collect_answers, failing_position, failing_positions
 from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
+from knights_isolation.isolation.games.batch_moves import BatchMoves, Positions, choose_moves
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.players.agents import SearchAgent
@@ -321,3 +321,13 @@ def test_try_says_so_if_a_heuristic_fails_while_its_cost_is_measured(monkeypatch
     assert result.exit_code == 1
     text = "Problem: cost: fails during the cost measurement: NotANumber: the heuristic returned NaN ("
     assert f"{text}soon.py, lines 3, 4)." in result.output
+
+
+def test_the_first_failure_is_the_first_error_else_the_first_of_any_kind():
+    def first(*reasons: int) -> int | None:
+        columns = np.zeros(len(reasons), np.int64)
+        return BatchMoves(columns.astype(np.int16), np.array(reasons, np.int8), "", columns, columns).first_failure
+
+    assert first(0, Reason.TIMEOUT, Reason.ERROR, Reason.ERROR) == 2
+    assert first(0, Reason.TIMEOUT, Reason.TIMEOUT) == 1
+    assert first(0, 0) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from ..compiling.source_rewriter import CompileError, rewrite
@@ -34,16 +34,13 @@ def check_determinism(agent: Agent, size: tuple[int, int]) -> Agent:
     boards = _positions(size)
     deadline = time.monotonic() + LONGEST_LOOK
     seen: dict[int, tuple[int, float]] = {}
-    try:
-        with _asked(agent, size) as choose:
-            for index in (*range(len(boards)), *range(len(boards))):
-                result = choose(boards[index])
-                if seen.setdefault(index, (result.move, result.score)) != (result.move, result.score):
-                    return replace(agent, contradicts_itself=True)
-                if time.monotonic() > deadline:
-                    break
-    except (ForfeitError, AgentPicklingError):
-        return agent
+    with suppress(ForfeitError, AgentPicklingError), _asked(agent, size) as choose:
+        for index in (*range(len(boards)), *range(len(boards))):
+            result = choose(boards[index])
+            if seen.setdefault(index, (result.move, result.score)) != (result.move, result.score):
+                return replace(agent, contradicts_itself=True)
+            if time.monotonic() > deadline:
+                break
     return agent
 
 

@@ -124,8 +124,10 @@ class SearchBudget:
         def search(nodes: int, clock: int, budget: int, desk: workspaces.Workspace) -> float:
             return call(low, high, own, other, plies, nodes, clock, budget, desk.address)
 
-        if not self._may_take_long:
-            return self._run(search, self._most - self.nodes)
+        (clock, budget), left = self._clock, self._most - self.nodes
+        if left <= 10 * _SHORT or (clock >= 0 and budget <= _LONG):
+            return self._run(search, left)
+        # It may take more than a few seconds, so that users may want to interrupt it.
         won = self._run(search, _SHORT)
         return self._run(partial(_interruptibly, search), self._most - self.nodes) if won is None else won
 
@@ -135,12 +137,6 @@ class SearchBudget:
             won = search(nodes, *self._clock, desk)
             self.nodes += int(desk.numbers[on_desk.NODES])
             return None if desk.numbers[on_desk.STOPPED] else won == 1.0
-
-    @property
-    def _may_take_long(self) -> bool:
-        """Return whether the limit allows more than a few seconds, so that users may want to interrupt the search."""
-        clock, budget = self._clock
-        return self._most - self.nodes > 10 * _SHORT and (clock < 0 or budget > _LONG)
 
     @property
     def _clock(self) -> tuple[int, int]:
@@ -189,10 +185,10 @@ def solve(board: Board, limit: Limit | None = None) -> Solution:
     is_decided = _any(move.keeps for move in values) is not None
     return Solution(
         winner=_winner(board, values),
-        moves=_cells(move.cell for move in values if move.keeps),
+        moves=tuple(sorted(move.cell for move in values if move.keeps)),
         line=tuple(_line(board, values, meter)) if is_decided else (),
         nodes=meter.nodes,
-        undecided=_cells(move.cell for move in values if move.keeps is None),
+        undecided=tuple(sorted(move.cell for move in values if move.keeps is None)),
     )
 
 
@@ -208,7 +204,7 @@ def solve_length(board: Board, limit: Limit | None = None) -> Length:
     meter, values = _valued(board, limit)
     winner = _winner(board, values)
     if _any(move.keeps for move in values) is None:
-        open_moves = _cells(move.cell for move in values if move.keeps is not False)
+        open_moves = tuple(sorted(move.cell for move in values if move.keeps is not False))
         return Length(winner, None, 1, open_moves, (), meter.nodes)
     plies, at_least, moves = longest_resistance(board, values, meter)
     line = () if plies is None else tuple(_best_line(board, plies, meter))
@@ -258,7 +254,7 @@ def longest_resistance(
     `values` must hold all moves of a position whose winner is known.
     """
     is_won = any(move.keeps for move in values)
-    moves = _cells(move.cell for move in values if not is_won or move.keeps is not False)
+    moves = tuple(sorted(move.cell for move in values if not is_won or move.keeps is not False))
     if not moves:
         return 0, 0, ()
     for plies in count(1 if is_won else 2, 2):
@@ -419,10 +415,6 @@ def _any(values: Iterable[bool | None]) -> bool | None:
 
 def _opposite(known: bool | None) -> bool | None:
     return None if known is None else not known
-
-
-def _cells(cells: Iterable[int]) -> tuple[int, ...]:
-    return tuple(sorted(cells))
 
 
 def perft(board: Board, depth: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -199,17 +199,8 @@ class BatchMoves:
     @property
     def first_failure(self) -> int | None:
         """Index of the first error, else of the first other failure; None if the agent always moved."""
-        return first_failure(self.failure)
-
-
-def first_failure(failure: NDArray[np.int8]) -> int | None:
-    """Return the index of the first error, else of the first other failure; None if all reasons are 0.
-
-    >>> first_failure(np.array([0, Reason.TIMEOUT, Reason.ERROR, Reason.ERROR], np.int8))
-    2
-    """
-    errors, failures = np.flatnonzero(failure == Reason.ERROR), np.flatnonzero(failure)
-    return int((errors if len(errors) else failures)[0]) if len(failures) else None
+        errors, failures = np.flatnonzero(self.failure == Reason.ERROR), np.flatnonzero(self.failure)
+        return int((errors if len(errors) else failures)[0]) if len(failures) else None
 
 
 def choose_moves(
@@ -239,11 +230,11 @@ def choose_moves(
 def join_answers(parts: Sequence[BatchMoves]) -> BatchMoves:
     """Concatenate the answers to several sets of positions."""
     cells, failure, nodes, nanoseconds = map(np.concatenate, zip(*map(_columns, parts), strict=True))
-    first = first_failure(failure)
-    if first is None:
-        return BatchMoves(cells, failure, "", nodes, nanoseconds)
+    joined = BatchMoves(cells, failure, "", nodes, nanoseconds)
+    if (first := joined.first_failure) is None:
+        return joined
     part = int(np.searchsorted(np.cumsum([len(part) for part in parts]), first, side="right"))
-    return BatchMoves(cells, failure, parts[part].detail, nodes, nanoseconds)
+    return replace(joined, detail=parts[part].detail)
 
 
 def asking(
@@ -389,7 +380,7 @@ def _with_detail(
         column[errors] = values
     first = answers.first_failure
     is_late = first is not None and answers.failure[first] == Reason.TIMEOUT
-    return BatchMoves(answers.cells, answers.failure, "late" if is_late else again.detail, *_columns(answers)[2:])
+    return replace(answers, detail="late" if is_late else again.detail)
 
 
 def _columns(answers: BatchMoves) -> tuple[NDArray[Any], ...]:
@@ -407,10 +398,9 @@ def _answer_interpreted(
             rows.append(_ask(player, positions.board(i), int(seeds[i]), is_ctrl_c))
     columns = list(zip(*rows, strict=True)) or [()] * 5
     cells, failure, details, nodes, nanoseconds = columns
-    reasons = np.array(failure, np.int8)
-    first = first_failure(reasons)
     costs = np.array(nodes, np.int64), np.array(nanoseconds, np.int64)
-    return BatchMoves(np.array(cells, np.int16), reasons, "" if first is None else details[first], *costs)
+    answers = BatchMoves(np.array(cells, np.int16), np.array(failure, np.int8), "", *costs)
+    return answers if (first := answers.first_failure) is None else replace(answers, detail=details[first])
 
 
 def _ask(player: Player, board: Board, seed: int, is_ctrl_c: IsCtrlC) -> tuple[int, int, str, int, int]:

@@ -58,18 +58,17 @@ PLACING_NODES = 1000
 """Node limit of a search player's placements while a person waits."""
 
 
+@dataclass(eq=False, repr=False)
 class ForfeitError(Exception):
     """A player has lost the game by a failure: the reason, a detail for the user, and a traceback if available.
 
     `gives_up` is set if it named no move, which is a resignation where every move loses; see `forfeit_from`.
     """
 
-    def __init__(self, reason: Reason, detail: str, traceback: str = "", *, gives_up: bool = False) -> None:
-        super().__init__(reason, detail)
-        self.gives_up = gives_up
-        self.reason = reason
-        self.detail = detail
-        self.traceback = traceback
+    reason: Reason
+    detail: str
+    traceback: str = ""
+    gives_up: bool = field(default=False, kw_only=True)
 
 
 class Player(Protocol):

@@ -163,16 +163,10 @@ class DebugState(Isolation):
         A line break comes first and last, as in the edition.
         """
         border = f"+{' - +' * WIDTH}"
-        rows = (f"|{self._row(y)}" for y in reversed(range(HEIGHT)))
-        return "\n".join(["", border, *(line for row in rows for line in (row, border)), ""])
-
-    def _row(self, y: int) -> str:
-        return "".join(f" {self._symbol(y * STRIDE + x)} |" for x in reversed(range(WIDTH)))
-
-    def _symbol(self, cell: int) -> str:
-        if cell in self.locs:
-            return self.player_symbols[self.locs.index(cell)]
-        return " " if self.board >> cell & 1 else "X"
+        signs = {cell: " " if self.board >> cell & 1 else "X" for cell in _CELLS}
+        signs |= {cell: sign for cell, sign in zip(self.locs, self.player_symbols, strict=False) if cell is not None}
+        rows = ([signs[y * STRIDE + x] for x in reversed(range(WIDTH))] for y in reversed(range(HEIGHT)))
+        return "\n".join(["", border, *(line for row in rows for line in (f"| {' | '.join(row)} |", border)), ""])
 
 
 def _open_cells(board: int) -> list[int]:
