@@ -263,15 +263,10 @@ _QUIT = ("q", "\x1b", "\x03", "\x04", "")
 
 def next_ply(key: str, ply: int, last: int) -> int | None:
     """Return the ply after a key press: within 0 to `last`, or None to quit. Other keys change nothing."""
-    if key in _QUIT:
-        return None
-    if key in _FORWARD:
-        return min(ply + 1, last)
-    if key in _BACK:
-        return max(ply - 1, 0)
-    if key in _FIRST:
-        return 0
-    return last if key in _LAST else ply
+    after: dict[str, int | None] = dict.fromkeys(_QUIT)
+    for keys, there in ((_FORWARD, min(ply + 1, last)), (_BACK, max(ply - 1, 0)), (_FIRST, 0), (_LAST, last)):
+        after |= dict.fromkeys(keys, there)
+    return after.get(key, ply)
 
 
 def page(replay: Replay, ply: int, ascii_only: bool = False) -> str:

@@ -6,6 +6,7 @@ import re
 from collections import UserDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,10 +51,9 @@ class Resources:
         found, strange = [*self.runs, *(runs_in(self.home) if self.home else ())], self.strange_runs()
         named: dict[str, Path] = {}
         for run in sorted((run for run in dict.fromkeys(found) if run not in strange), key=_begun, reverse=True):
-            name, number = run.resolve().name, 1
-            while (key := name if number == 1 else f"{name}~{number}") in named:
-                number += 1
-            named[key] = run
+            name = run.resolve().name
+            numbered = (f"{name}~{number}" for number in count(2))
+            named[next(key for key in chain([name], numbered) if key not in named)] = run
         return named
 
     def strange_runs(self) -> dict[Path, str]:

@@ -266,10 +266,7 @@ class OwnHeuristic:
 
 def own_heuristics(folder: Path) -> list[OwnHeuristic]:
     """Return the functions of (game, player) in the Python files of a folder, in the order of files and lines."""
-    found = []
-    for path in sorted(folder.glob("*.py"))[:MOST_FILES]:
-        found += heuristics_of(path)
-    return found
+    return [found for path in sorted(folder.glob("*.py"))[:MOST_FILES] for found in heuristics_of(path)]
 
 
 def heuristics_of(path: Path) -> list[OwnHeuristic]:

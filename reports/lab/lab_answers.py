@@ -212,17 +212,15 @@ def finding(shelf: Resources, run: str) -> dict[str, Any]:
 
     results = load_findings([run_of(shelf, run)])
     verdicts = judge(results) if results.baseline is not None else None
-    sentence = finding_of(results, verdicts)
+    claims = [claim for claim in verdicts.judged if not claim.is_empty] if verdicts else []
+    bars: list[list[Any]] = [
+        [*(100 * value for value in (claim.lead[0], claim.estimate, claim.lead[1])), claim.verdict, claim.contender]
+        for claim in sorted(claims, key=lambda claim: -claim.estimate)
+    ]
     if verdicts is None:  # win rates, above one half
         measured = [(one.agent, one.rate) for one in results.standings if one.agent in results.measured]
         bars = [[*(100 * x - 50 for x in (rate.low, rate.estimate, rate.high)), "", name] for name, rate in measured]
-        return {"finding": sentence, "bars": bars}
-    bars = [
-        [*(100 * value for value in (claim.lead[0], claim.estimate, claim.lead[1])), claim.verdict, claim.contender]
-        for claim in verdicts.judged
-        if not claim.is_empty
-    ]
-    return {"finding": sentence, "bars": sorted(bars, key=lambda bar: -bar[1])}
+    return {"finding": finding_of(results, verdicts), "bars": bars}
 
 
 def report(shelf: Resources, runs: Sequence[str]) -> dict[str, Any]:

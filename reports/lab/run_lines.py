@@ -10,6 +10,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -133,11 +134,9 @@ def signature(run: Path) -> str:
     """Return a text that changes whenever the files of a run or its state do."""
     facts = []
     for path in [run / FACTS, run / END, *sorted(games_folder(run).glob("games-*.parquet"))]:
-        try:
+        with suppress(OSError):
             status = path.stat()
-        except OSError:
-            continue
-        facts.append(f"{path.name} {status.st_size} {status.st_mtime_ns}")
+            facts.append(f"{path.name} {status.st_size} {status.st_mtime_ns}")
     return hashlib.sha256("\n".join([str(_VERSION), state_of(run), *facts]).encode()).hexdigest()[:16]
 
 

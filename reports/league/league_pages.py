@@ -431,9 +431,8 @@ def _meetings(results: Results) -> Grid:
 
 
 def _met(won: int, lost: int, name: str, other: str) -> Cell:
-    if not won + lost:
+    if not (met := won + lost):
         return Cell("–", 0)
-    met = won + lost
     return Cell(str(won), strength((won - lost) / met, 1), f"{name} won {won} of {met} against {other}")
 
 

@@ -6,6 +6,7 @@ import base64
 import html
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -94,12 +95,10 @@ def kept_pages(folders: Mapping[str, Path]) -> list[KeptPage]:
     """Return the pages that are kept in some folders, the latest first; those that cannot be read are left out."""
     found = []
     for name, folder in folders.items():
-        try:
+        with suppress(OSError, ValueError):
             titled = re.search(r"<title>(.*?)</title>", read_plain(folder / PAGE)[:_HEAD], re.DOTALL)
             title = html.unescape(titled[1]) if titled else ""
             found.append(KeptPage(name, title or name, (folder / PAGE).stat().st_mtime))
-        except (OSError, ValueError):
-            continue
     return sorted(found, key=lambda page: page.written, reverse=True)
 
 

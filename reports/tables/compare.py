@@ -57,10 +57,10 @@ def verdict_sections(findings: RunResults, worth: float = WORTH) -> list[Section
     if findings.baseline is None:
         return []
     verdicts, costs = judge(findings), relative_costs(findings)
-    sections = []
-    if verdicts.comparisons or not verdicts.duels:
-        sections += [_verdict_section(findings, verdicts, costs, worth), _effects_section(findings, verdicts)]
-    return sections + _duel_sections(findings, verdicts, costs, worth)
+    duels = _duel_sections(findings, verdicts, costs, worth)
+    if verdicts.duels and not verdicts.comparisons:
+        return duels
+    return [_verdict_section(findings, verdicts, costs, worth), _effects_section(findings, verdicts), *duels]
 
 
 def _verdict_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float) -> Section:
@@ -232,14 +232,11 @@ def _verdict_notes(
 def _chance_words(findings: RunResults, names: Sequence[str]) -> str:
     unknown = [name for name in names if findings.agents[name].is_unknown]
     known = [name for name in names if name not in unknown]
-    clauses = []
-    if known:
-        clauses.append(f"{', '.join(known)} {'depends' if len(known) == 1 else 'depend'} on chance or a clock")
-    if unknown:
-        plays = "plays" if len(unknown) == 1 else "play"
-        clauses.append(f"whether {', '.join(unknown)} {plays} deterministically is unknown")
-    words = ", and ".join(clauses)
-    return f"{words[0].upper()}{words[1:]}" if not known else words
+    plays = "plays" if len(unknown) == 1 else "play"
+    clauses = [f"{', '.join(known)} {'depends' if len(known) == 1 else 'depend'} on chance or a clock"] * bool(known)
+    whether = "whether" if known else "Whether"
+    clauses += [f"{whether} {', '.join(unknown)} {plays} deterministically is unknown"] * bool(unknown)
+    return ", and ".join(clauses)
 
 
 def _left_out(comparisons: Sequence[Comparison]) -> list[str]:

@@ -49,12 +49,11 @@ def stopped_cell(test: SequentialTest) -> Estimate | None:
 
 def stopped_sentences(tests: Sequence[SequentialTest]) -> list[str]:
     """Describe the decisions of sequential tests, with estimates of strength that account for the stopping rule."""
-    sentences = []
-    for test in tests:
-        cell = stopped_cell(test)
-        estimate = f" Median-unbiased estimate: {cell.text} {unit_words(test)}." if cell else ""
-        sentences.append(f"{decision_sentence(test)}{estimate}")
-    return sentences
+    return [
+        decision_sentence(test)
+        + (f" Median-unbiased estimate: {cell.text} {unit_words(test)}." if (cell := stopped_cell(test)) else "")
+        for test in tests
+    ]
 
 
 def decision_sentence(test: SequentialTest) -> str:
