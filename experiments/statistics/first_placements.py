@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,10 @@ from ..record.columns import Table, among, lists, numbers, on_board
 from ..record.log import fold_batches
 from .argument_checks import Ints
 from .proportions import Interval, rate_interval
-from .run_results import RunResults, fold_counted
+from .run_results import SIDES, RunResults, fold_counted
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,27 +186,8 @@ class ExampleGame:
     instead: int | None
 
 
-@dataclass(frozen=True, eq=False)
-class Played:
-    """Games as arrays: first and second agent, opening, winner, number of plies.
-
-    Agents are indices in `names`, openings are integers from 0.
-    """
-
-    names: tuple[str, ...]
-    sides: tuple[Ints, Ints]
-    opening: Ints
-    winner: Ints
-    plies: Ints
-
-    def of(self, agent: str) -> tuple[Ints, Ints, Ints]:
-        """Return an agent's games, a number for each one's opening, opponent and side, and whether it was won."""
-        code, (first, second) = self.names.index(agent), self.sides
-        games = np.flatnonzero((first == code) | (second == code))
-        is_first = first[games] == code
-        opponent = np.where(is_first, second[games], first[games])
-        keys = (self.opening[games] * len(self.names) + opponent) * 2 + is_first
-        return games, keys, (self.winner[games] == np.where(is_first, 1, 2)).astype(np.int64)
+_MEETING = ["opening_id", "is_first", "opponent"]
+"""Columns that are equal in two games of different agents that can be compared."""
 
 
 def games_by_opponent(
@@ -213,16 +197,19 @@ def games_by_opponent(
 
     If possible, it is a game with the opposite result for the baseline in the agent's place.
     """
-    played = load_games(findings)
+    by_agent = {name: _games_of(findings, name) for name in {findings.baseline, *(agent for agent, _ in leads)}}
     chosen: dict[tuple[str, str], tuple[int, int | None]] = {}
     for (agent, opponent), lead in leads.items():
-        own = _results(played, agent, opponent, lead >= 0)
-        indices = np.array([game for _, game in own], np.int64)
-        if indices.size:
-            others = dict(_results(played, findings.baseline, opponent, lead < 0))
-            twins = np.array([others.get(key, -1) for key, _ in own])
-            best = np.lexsort((indices, played.plies[indices], twins < 0))[0]
-            chosen[agent, opponent] = int(indices[best]), int(twins[best]) if twins[best] >= 0 else None
+        own, others = (
+            games[(games["opponent"] == opponent) & (games["won"] == is_won)]
+            for games, is_won in ((by_agent[agent], lead >= 0), (by_agent[findings.baseline], lead < 0))
+        )
+        if len(own):
+            same = _MEETING[:2]
+            twins = own.merge(others.drop_duplicates(same, keep="last"), "left", same, suffixes=("", "_twin"))
+            game, twin = twins["game"].to_numpy(), twins["game_twin"].fillna(-1).to_numpy(int)
+            best = np.lexsort((game, twins["plies"].to_numpy(), twin < 0))[0]
+            chosen[agent, opponent] = int(game[best]), int(twin[best]) if twin[best] >= 0 else None
     return example_games(findings, chosen)
 
 
@@ -232,11 +219,9 @@ def games_by_placement(findings: RunResults, placements: Iterable[Placement]) ->
     if size is None:
         return {}
     rank = {name: index for index, name in enumerate(findings.ranked)}
-    played = load_games(findings)
-    of_names = np.array([rank.get(name, len(rank)) for name in played.names])
-    ranks = of_names[played.sides[0]] + of_names[played.sides[1]]
+    ranks = [findings.games[side].map(lambda name: rank.get(name, len(rank))).to_numpy(int) for side in SIDES]
     cells = first_cells(findings, size)
-    order = np.lexsort((played.plies, ranks))
+    order = np.lexsort((findings.games["plies"].to_numpy(), np.sum(ranks, axis=0)))
     chosen: dict[tuple[int, bool], tuple[int, int | None]] = {}
     for placement in placements:
         own = order[np.isin(cells[0 if placement.placed_first else 1][order], placement.cells)]
@@ -245,26 +230,14 @@ def games_by_placement(findings: RunResults, placements: Iterable[Placement]) ->
     return example_games(findings, chosen)
 
 
-def load_games(findings: RunResults) -> Played:
-    """Return the games of the frame as arrays."""
+def _games_of(findings: RunResults, agent: str | None) -> pd.DataFrame:
+    """Return an agent's games: rows of the frame with their indices, the opponent, the side, and whether it won."""
     games = findings.games
-    names = tuple(games["agent_1"].cat.categories)
-    return Played(
-        names,
-        (np.asarray(games["agent_1"].cat.codes, np.int64), np.asarray(games["agent_2"].cat.codes, np.int64)),
-        np.unique(games["opening_id"].to_numpy(), return_inverse=True)[1],
-        games["winner"].to_numpy(),
-        games["plies"].to_numpy(),
-    )
-
-
-def _results(played: Played, agent: str | None, opponent: str, is_won: bool) -> list[tuple[int, int]]:
-    """Return the games that an agent won, or lost, against an opponent, with numbers of opening and side."""
-    if agent is None or agent not in played.names:
-        return []
-    games, keys, won = played.of(agent)
-    kept = (keys // 2 % len(played.names) == played.names.index(opponent)) & (won == is_won)
-    return list(zip(keys[kept].tolist(), games[kept].tolist(), strict=True))
+    is_first = games["agent_1"] == agent
+    opponent = games["agent_2"].where(is_first, games["agent_1"])
+    is_won = (games["winner"] == 1) == is_first
+    own = games.assign(game=np.arange(len(games)), opponent=opponent, is_first=is_first, won=is_won)
+    return own.loc[is_first | (games["agent_2"] == agent), ["game", *_MEETING, "won", "plies"]]
 
 
 def example_games(findings: RunResults, chosen: Mapping[Key, tuple[int, int | None]]) -> dict[Key, ExampleGame]:
@@ -322,28 +295,22 @@ def leads_by_opening(findings: RunResults, contender: str) -> tuple[OpeningLead,
     size = commonest_size(findings)
     if size is None or findings.baseline is None:
         return ()
-    played = load_games(findings)
-    if not {contender, findings.baseline} <= set(played.names):
-        return ()
-    own, own_keys, own_won = played.of(contender)
-    twin, twin_keys, twin_won = played.of(findings.baseline)
-    _, of_own, of_twin = np.intersect1d(own_keys, twin_keys, return_indices=True)
-    own, twin = own[of_own], twin[of_twin]
+    own, twin = (_games_of(findings, name).drop_duplicates(_MEETING) for name in (contender, findings.baseline))
+    both = own.merge(twin, on=_MEETING, suffixes=("", "_twin"))
     canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size.cells)])
-    first = first_cells(findings, size)[0]
-    at = np.where(first[own] >= 0, canonical[first[own]], -1)
-    gain = own_won[of_own] - twin_won[of_twin]
+    first = first_cells(findings, size)[0][both["game"]]
+    both = both.assign(gain=both["won"].astype(int) - both["won_twin"])
     leads, chosen = [], {}
+    cells = np.where(first >= 0, canonical[first], -1)
     for cell in np.unique(canonical).tolist():
-        here = at == cell
-        openings = int(np.unique(played.opening[own[here]]).size)
+        here = both[cells == cell]
+        openings = int(here["opening_id"].nunique())
         if openings < FEWEST:
             continue
-        lead = float(gain[here].mean())
-        turned = np.flatnonzero(here & (gain == (1 if lead >= 0 else -1)))
-        if turned.size:
-            best = turned[np.lexsort((own[turned], played.plies[own[turned]]))[0]]
-            chosen[cell] = int(own[best]), int(twin[best])
+        lead = float(here["gain"].mean())
+        turned = here[here["gain"] == (1 if lead >= 0 else -1)].sort_values(["plies", "game"])
+        if len(turned):
+            chosen[cell] = int(turned["game"].iloc[0]), int(turned["game_twin"].iloc[0])
         leads.append((cell, tuple(np.flatnonzero(canonical == cell).tolist()), lead, openings))
     games = example_games(findings, chosen)
     return tuple(OpeningLead(*facts, games.get(facts[0])) for facts in leads)

@@ -21,7 +21,7 @@ from .argument_checks import Ints
 from .first_placements import GroupedCounts, count_groups, merge_counts, total
 from .game_pairs import standings
 from .proportions import Interval
-from .run_results import LoadedRun, RunResults, agent_codes, fold_counted
+from .run_results import SIDES, LoadedRun, RunResults, agent_codes, fold_counted
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ def over_moves(
 
 
 def _chosen(table: Table, column: str, names: list[str], called: Mapping[str, str]) -> Plies:
-    players = [agent_codes(table, side, called, names) for side in ("agent_1", "agent_2")]
+    players = [agent_codes(table, side, called, names) for side in SIDES]
     opening, winner = lengths(table, "opening"), numbers(table, "winner")
     values, starts = lists(table, column)
     plies = np.diff(starts)
@@ -97,7 +97,7 @@ def game_lengths(findings: RunResults, names: Sequence[str]) -> Distribution:
     plies = numbers(findings.table, "plies")
     most = int(plies.max(initial=0))
     counts = np.zeros((len(names), most + 1), np.int64)
-    for column in ("agent_1", "agent_2"):
+    for column in SIDES:
         agent = codes(findings.table, column, names)
         np.add.at(counts, (agent[agent >= 0], plies[agent >= 0]), 1)
     return Distribution(tuple(names), np.arange(most + 1, dtype=np.float64), counts)
@@ -280,7 +280,7 @@ def _sums(names: list[str], source: LoadedRun, games: Iterable[Table]) -> npt.ND
 
 
 def _sums_of(names: list[str], source: LoadedRun, table: Table) -> npt.NDArray[np.float64]:
-    players = [agent_codes(table, side, source.names, names) for side in ("agent_1", "agent_2")]
+    players = [agent_codes(table, side, source.names, names) for side in SIDES]
     opening, plies = lengths(table, "opening"), numbers(table, "plies").astype(np.int64)
     # plies 0, 2, … are the first player's, so (n + 1) // 2 of the first n plies
     moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]

@@ -35,7 +35,7 @@ _COLUMNS = (
     *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "opening_id", "orbit", "colours"),
     *("population", "winner", "reason", "plies"),
 )
-_SIDES = ("agent_1", "agent_2")
+SIDES = ("agent_1", "agent_2")
 _SAME_OPENINGS = ("board", "openings")
 _SAME_QUESTION = (*_SAME_OPENINGS, "limit", "equal_cost")
 
@@ -104,7 +104,7 @@ class RunResults:
         formats = np.array([source.info.requested["format"] for source in self.sources])
         apart = {name: facts.roles for name, facts in self.agents.items() if "opponent" not in facts.roles}
         (base_1, base_2), (own_1, own_2) = (
-            [codes(self.table, side, [name for name in apart if role in apart[name]]) >= 0 for side in _SIDES]
+            [codes(self.table, side, [name for name in apart if role in apart[name]]) >= 0 for side in SIDES]
             for role in ("baseline", "contender")
         )
         has_opponents = any("opponent" in facts.roles for facts in self.agents.values())
@@ -124,8 +124,8 @@ class RunResults:
         called = {name: str(self.baseline) if name in self.pooled_controls else name for name in self.agents}
         kinds = list(dict.fromkeys(called.values()))
         counted = where(self.table, ~self._is_direct)
-        first, second = (agent_codes(counted, side, called, kinds) for side in _SIDES)
-        sides = {side: to_names(players, kinds) for side, players in zip(_SIDES, (first, second), strict=True)}
+        first, second = (agent_codes(counted, side, called, kinds) for side in SIDES)
+        sides = {side: to_names(players, kinds) for side, players in zip(SIDES, (first, second), strict=True)}
         return pair_games(where(with_columns(counted, sides), first != second), cluster="orbit")
 
     def having(self, *roles: str) -> tuple[str, ...]:
@@ -203,9 +203,9 @@ class RunResults:
 
     def among(self, names: Sequence[str]) -> RunResults:
         """Return the games that these agents have played among themselves."""
-        players = [codes(self.table, side, names).astype(np.int16) for side in _SIDES]
+        players = [codes(self.table, side, names).astype(np.int16) for side in SIDES]
         is_known = (players[0] >= 0) & (players[1] >= 0)
-        sides = {side: to_names(own[is_known], names) for side, own in zip(_SIDES, players, strict=True)}
+        sides = {side: to_names(own[is_known], names) for side, own in zip(SIDES, players, strict=True)}
         games = with_columns(where(self.table, is_known), sides)
         agents = {name: facts for name, facts in self.agents.items() if name in names}
         left_out = self.left_out + self.played - len(games)
@@ -320,11 +320,9 @@ def fold_counted(source: LoadedRun, columns: Sequence[str], fold: Callable[[Iter
     unranked = source.info.unranked
 
     def ranked(table: Table) -> Table:
-        return (
-            where(table, np.all([codes(table, side, unranked) < 0 for side in _SIDES], axis=0)) if unranked else table
-        )
+        return where(table, np.all([codes(table, side, unranked) < 0 for side in SIDES], axis=0)) if unranked else table
 
-    return fold_batches(source.info.path, (*_SIDES, *columns), lambda games: fold(map(ranked, games)))
+    return fold_batches(source.info.path, (*SIDES, *columns), lambda games: fold(map(ranked, games)))
 
 
 def _refuse_repetition(infos: Sequence[RunInfo]) -> None:
@@ -393,7 +391,7 @@ def _merge_agents(sources: Sequence[LoadedRun]) -> dict[str, AgentFacts]:
 def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequence[str]) -> Table:
     read = read_valid_games(source.info, columns)
     changed: dict[str, NDArray[Any] | ArrowColumn] = {
-        **{side: to_names(agent_codes(read, side, source.names, kinds), kinds) for side in _SIDES},
+        **{side: to_names(agent_codes(read, side, source.names, kinds), kinds) for side in SIDES},
         "run": np.full(len(read), number, np.int16),
         "own_id": read["game_id"],
         "size": numbers(read, "rows").astype(np.int32) * 1000 + numbers(read, "columns"),
@@ -418,7 +416,7 @@ def _pool(games: Table, agents: Mapping[str, AgentFacts]) -> tuple[Table, int]:
 
     names = tuple(agents)
     fixed = np.array([agents[name].is_deterministic for name in names], dtype=bool)
-    left, right = (codes(games, side, names) for side in _SIDES)
+    left, right = (codes(games, side, names) for side in SIDES)
     determined = fixed[left] & fixed[right]
     seed = np.where(determined, 0, numbers(games, "seed"))
     openings = {"opening": numbers(games, "opening_id"), "size": numbers(games, "size")}
