@@ -282,7 +282,7 @@ def test_what_is_changed_while_games_are_played_is_blamed_on_the_file_that_is_he
         monkeypatch.setattr(Board, "play", None)  # as a thread would that the file has started
         return play_many(*arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("knights_isolation.isolation.games.match.play_many", play_and_patch)
+    monkeypatch.setattr("knights_isolation.experiments.play.pools.game_worker.play_many", play_and_patch)
     with pytest.raises(
         ValueError,
         match=r"^Late: its file may not play here: it changes isolation\.editions\.classic_board\.Board\.play",

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from knights_isolation.heuristics import names
 from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.games.match import GameBatch, play_games
-from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.players.agents import Agent, SearchAgent
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog
@@ -33,9 +33,6 @@ from ..play.parallel_map import parallel_map
 from ..roster import AgentLike, named, parse_agent, parse_spec, reference_of
 from .accuracy import decisions_frame, is_eligible
 from .labelling import DEFAULT_LIMIT, label_moves, label_table
-
-if TYPE_CHECKING:
-    from knights_isolation.isolation.players.agents import Agent
 
 FIELD = (
     *("Field_Null=AB:null@depth=3", "Field_Open=AB:open@depth=3"),

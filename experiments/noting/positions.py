@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..record.tries import Try, add_tries, code_of, held_out_positions, is_kept, known_tries
-from ..roster import named_settings
+from ..roster import AgentLike, named_settings
 from ..statistics.account import adjusted_p_values
 from ..statistics.proportions import ALPHA
 from .looks import in_points, keep_source
@@ -17,7 +17,6 @@ from .looks import in_points, keep_source
 if TYPE_CHECKING:
     from ..evaluation.evaluation import Evaluation, EvaluationTask
     from ..learn.feature_selection import Selection
-    from ..roster import AgentLike
     from ..suite.screening import Screening
 
 

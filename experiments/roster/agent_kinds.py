@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knights_isolation import heuristics
-from knights_isolation.isolation.loading.load_user_code import is_name
+from knights_isolation.isolation.loading.load_user_code import content_hash, expand_path, is_name, load_heuristic
 from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.parameters import bind_parameters, parameters_of
 from knights_isolation.isolation.usercode.inputs import digest_of_inputs
 
 from .spec import Spec, raise_spec_error
@@ -203,9 +204,7 @@ def _name_heuristic(spec: Spec) -> Spec:
 
 
 def _make_search(spec: Spec) -> Agent:
-    from knights_isolation.isolation.loading.load_user_code import load_heuristic
     from knights_isolation.isolation.players.agents import SearchAgent
-    from knights_isolation.isolation.rules.parameters import bind_parameters, parameters_of
     from knights_isolation.isolation.search import SearchOptions
 
     assert spec.limit is not None
@@ -274,7 +273,6 @@ def _make_classic(spec: Spec) -> Agent:
 
 
 def _file_agent(spec: Spec, *, edition: str, is_restricted: bool) -> FileAgent:
-    from knights_isolation.isolation.loading.load_user_code import content_hash
     from knights_isolation.isolation.processes.subprocess_player import FileAgent
 
     assert spec.limit is not None
@@ -319,7 +317,6 @@ def _read_policy(text: str, start: int, end: int) -> Spec | None:
 
 
 def _make_policy(spec: Spec) -> Agent:
-    from knights_isolation.isolation.loading.load_user_code import content_hash
     from knights_isolation.isolation.players.agents import PolicyAgent
 
     module, _, function = spec.target.partition(":")
@@ -358,7 +355,6 @@ def _usual_engine_limit(spec: Spec, default: Limit | None) -> Limit:
 def _make_engine(spec: Spec) -> Agent:
     from knights_isolation.isolation.engines.engine_agent import EngineAgent
     from knights_isolation.isolation.engines.protocol import Program
-    from knights_isolation.isolation.loading.load_user_code import expand_path
 
     program = spec.program or Program((str(expand_path(spec.target)),))
     options = {name.lower(): (name, value) for name, value in (*program.options, *spec.options)}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knights_isolation import heuristics
-from knights_isolation.isolation.loading.load_user_code import expand_path
+from knights_isolation.isolation.loading.load_user_code import content_hash, expand_path
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import KINDS_OF_VALUES
 
@@ -142,8 +142,6 @@ def make_agent(spec: Spec) -> Agent:
 
 def settings_text(spec: Spec, agent: Agent) -> str:
     """Return, as JSON, everything that influences an agent's play except its name, with a hash of any file."""
-    from knights_isolation.isolation.loading.load_user_code import content_hash
-
     file = {"content_hash": content_hash(spec.path)} if spec.is_file else {}
     return json.dumps({**agent.settings(), **file}, sort_keys=True)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 from knights_isolation.isolation.suggestions import COMMAND
 from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.reports.answers import Result, run_path, run_paths
+from knights_isolation.reports.text.cell_values import pluralise
 from knights_isolation.reports.text.rendering import Section, speaks_ascii_only
 
 from ..inputs import Agent, AnyHeuristic, Moves, NoOpen, Output, Port, Run, RunLike, Size
@@ -249,7 +250,6 @@ def import_games(file: str | Path, out: Annotated[Output, About(place="option")]
         isolation results runs/imported
     """
     from knights_isolation.experiments.exchange.game_files import import_pgn
-    from knights_isolation.reports.text.cell_values import pluralise
 
     imported = import_pgn(Path(file), Path(out))
     for note in imported.notes:

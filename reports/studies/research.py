@@ -14,7 +14,7 @@ from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluati
 from knights_isolation.experiments.plan.run_keeping import digest_of
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.run_directory import HOME
-from knights_isolation.experiments.roster import AgentLike, named, parse_spec, reference_of, spec_of
+from knights_isolation.experiments.roster import AgentLike, Spec, named, parse_spec, reference_of, spec_of
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.sizes import parse_size
@@ -27,7 +27,6 @@ from ..text.cell_values import Estimate, Points, estimate_of
 from ..text.rendering import Section, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
-    from knights_isolation.experiments.roster import Spec
     from knights_isolation.experiments.statistics.run_results import RunResults
 
     from ..charts.chart import Plot, RowChart

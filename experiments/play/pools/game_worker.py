@@ -19,8 +19,10 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from knights_isolation.isolation.compiling import code_cache
+from knights_isolation.isolation.games.match import GameBatch, load_compiled_games, play_games, play_many
 from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
-from knights_isolation.isolation.players.agents import code_hash
+from knights_isolation.isolation.players.agents import Agent, RandomAgent, code_hash
 from knights_isolation.isolation.processes.subprocess_player import patience
 from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS
 
@@ -30,9 +32,7 @@ from ..finished_games import FinishedGames, LogPart
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.engines.protocol import Program
-    from knights_isolation.isolation.games.match import GameBatch
     from knights_isolation.isolation.native.workspaces import MoveCache
-    from knights_isolation.isolation.players.agents import Agent
     from knights_isolation.isolation.rules.limits import Cost
 
     from ...plan.tournament_plan import Plan
@@ -207,16 +207,12 @@ class GameWorker:
         size = self.task.schedule.size
         try:
             if not agent_indices and size.cells <= MOST_COMPILED_CELLS:
-                from knights_isolation.isolation.games.match import load_compiled_games
-
                 load_compiled_games(size)
             agents = {index: self.agents[index] for index in agent_indices}
             for agent in agents.values():
                 agent.compiled(size)
             return {index: why for index, agent in agents.items() if (why := agent.why_interpreted(size))}
         except OSError as error:
-            from knights_isolation.isolation.compiling import code_cache
-
             raise ValueError(
                 f"{code_cache.folder()}: cannot keep compiled code there: {error.strerror or error}"
             ) from error
@@ -249,7 +245,6 @@ class GameWorker:
         Args:
             marker: int64[5], updated to the current game.
         """
-        from knights_isolation.isolation.games.match import play_many
         from knights_isolation.isolation.native.workspaces import MoveCache
 
         schedule = self.task.schedule
@@ -278,9 +273,6 @@ class GameWorker:
 
     def play_one_of_ours(self, game_id: int, player: int) -> None:
         """Let the player (1 or 2) of a game play the random player from its opening, to test whether that is fatal."""
-        from knights_isolation.isolation.games.match import play_games
-        from knights_isolation.isolation.players.agents import RandomAgent
-
         schedule, ids = self.task.schedule, np.array([game_id])
         sides: list[Agent] = [self.agents[index] for index in schedule.players(ids)[0]]
         sides[2 - player] = RandomAgent()

@@ -282,7 +282,9 @@ def _start(markers: Path, slots: int, parent: int) -> None:
     global _process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.pop(_SAFE_PATH, None)  # must not affect programs that agents start
-    _silence()
+    with open(os.devnull, "wb") as nowhere:  # the terminal belongs to the parent's display
+        for descriptor in (1, 2):
+            os.dup2(nowhere.fileno(), descriptor)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     _process = _PoolProcess(open_markers(markers, slots))
 
@@ -293,14 +295,6 @@ def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)
-
-
-def _silence() -> None:
-    """Discard output of agents: the terminal belongs to the parent's display."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
 
 
 def _call(task_file: Path | None, function: Callable[..., object], *arguments: object) -> object:
