@@ -15,6 +15,7 @@ from typing import Any
 
 from ..boards.board import Board
 from ..rules.geometry import Move
+from ..rules.parameters import arguments_of
 from ..rules.sizes import USUAL_SIZE, Size
 from ..usercode.parsing import parse
 from ..usercode.user_exceptions import format_exception, return_lines, safe_repr
@@ -112,19 +113,11 @@ def has_get_action(player: Any) -> bool:
 
 def is_first_edition(player: Any) -> bool:
     """Return whether a player or its class has the first edition's ``get_move(game, legal_moves, time_left)``."""
-    get_move: Any = getattr(player, "get_move", None)
-    try:
-        parameters = inspect.signature(get_move).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    positional = [
-        parameter
-        for parameter in parameters
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-    required = [parameter for parameter in positional if parameter.default is parameter.empty]
-    selves = isinstance(player, type) and not isinstance(inspect.getattr_static(player, "get_move"), staticmethod)
-    return len(required) == 3 + selves or any(parameter.name == "legal_moves" for parameter in positional)
+    taken = arguments_of(getattr(player, "get_move", None))
+    positional = [each for each in taken if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    required = [each for each in positional if each.default is each.empty]
+    selves = isinstance(player, type) and not isinstance(inspect.getattr_static(player, "get_move", None), staticmethod)
+    return len(required) == 3 + selves or any(each.name == "legal_moves" for each in positional)
 
 
 def _turns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:

@@ -25,6 +25,8 @@ _OTHERS = (
     "time",
 )  # fmt: skip
 """Other modules that games depend on. The names of `sys` change all the time; only its recursion limit is checked."""
+_BOOKKEEPING = ("__abstractmethods__", "__annotations__", "__dict__", "__doc__", "__weakref__", "_abc_impl", "_")
+"""Names that Python changes by itself."""
 _ABSENT = object()
 _LEAST_RECURSION = 1000
 Names = dict[str, Any]
@@ -97,7 +99,7 @@ def _put_back(before: list[tuple[str, ModuleType | type, Names]]) -> list[str]:
         added = {name: _ABSENT for name in now.keys() - contents.keys() if _hides(home, name)}
         for name, value in {**contents, **added}.items():
             is_same = now.get(name, _ABSENT) is value or _is_guard(value) or _is_guard(now.get(name))
-            if not is_same and not _is_bookkeeping(name):
+            if not is_same and name not in _BOOKKEEPING:
                 changes.append(f"{bare(where)}.{name.removesuffix('()')}")
                 _restore(home, name, value)
     return changes
@@ -113,11 +115,6 @@ def _hides(home: ModuleType | type, name: str) -> bool:
     if isinstance(home, type):
         return any(name in vars(base) for base in home.__mro__[1:])
     return _is_own(home.__name__) and hasattr(builtins, name)
-
-
-def _is_bookkeeping(name: str) -> bool:
-    """Return whether Python changes this name by itself."""
-    return name in ("__abstractmethods__", "__annotations__", "__dict__", "__doc__", "__weakref__", "_abc_impl", "_")
 
 
 def _restore(home: ModuleType | type, name: str, value: Any) -> None:

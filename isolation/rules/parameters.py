@@ -318,11 +318,15 @@ def _declared(function: Any) -> dict[str, Parameter]:
 
 
 def _keywords(function: Any) -> list[inspect.Parameter]:
+    return [argument for argument in arguments_of(function) if argument.kind is argument.KEYWORD_ONLY]
+
+
+def arguments_of(function: Any) -> list[inspect.Parameter]:
+    """Return what a function takes; empty for built-ins without a signature, and for values that are not callable."""
     try:
-        arguments = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # built-ins without a signature, and values that are not callable
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
         return []
-    return [argument for argument in arguments if argument.kind is argument.KEYWORD_ONLY]
 
 
 def _takes(function: Any, name: str) -> bool:

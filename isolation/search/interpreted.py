@@ -226,7 +226,7 @@ def _horizon(search: _Search, board: Board) -> float:
 
 
 @endless_evaluations_end()
-def greedy_interpreted(board: Board, heuristic: Heuristic, seed: int = 0) -> SearchResult:
+def greedy_interpreted(board: Board, heuristic: Heuristic) -> SearchResult:
     """Choose the best move one ply ahead, the highest cell among equals, as the classic greedy player does.
 
     A move that ends the game counts as +inf.

@@ -14,16 +14,15 @@ from functools import lru_cache, partial
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ...boards.board import Board, Memo
+from ...boards.board import Board, Locations, Memo
 from ...rules.geometry import Move
+from ...rules.parameters import arguments_of
 
 WIDTH, HEIGHT = 11, 9
 STRIDE = WIDTH + 2
 SIZE = STRIDE * HEIGHT - 2
 NORTH, SOUTH, WEST, EAST = STRIDE, -STRIDE, 1, -1
 BLANK_BOARD = sum((1 << WIDTH) - 1 << STRIDE * y for y in range(HEIGHT))
-
-Locations = tuple[int | None, int | None]
 
 
 class Action(IntEnum):
@@ -273,9 +272,5 @@ def as_heuristic(value: Any, owner: type | None) -> StateHeuristic | None:
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:
     """Return the names of the parameters that a function or method requires; empty if it has no signature."""
-    try:
-        given = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [each.name for each in given if each.default is each.empty and each.kind not in kinds]
+    given = (each for each in arguments_of(function) if each.default is each.empty)
+    return [each.name for each in given if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
