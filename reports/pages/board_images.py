@@ -35,9 +35,9 @@ def to_image(board: Board, theme: Theme = LIGHT, marks: Annotations | None = Non
     return image.resize((round(width * scale), round(height * scale)), Image.Resampling.BOX)
 
 
-def write_png(file: Path | BinaryIO, board: Board, marks: Annotations | None = None) -> None:
+def write_png(file: Path | BinaryIO, board: Board) -> None:
     """Write a position as a PNG file."""
-    to_image(board, marks=marks).save(file, format="PNG", optimize=True)
+    to_image(board).save(file, format="PNG", optimize=True)
 
 
 def write_gif(

@@ -28,7 +28,7 @@ from ..tables.run_notes import (
     run_notes,
 )
 from ..text import wording
-from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise
+from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise, signed
 from ..text.rendering import Section, terminal_height
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _of_tests(findings: RunResults) -> Section | None:
     # other intervals would ignore the stopping rule
     rows = _columns(map(test_row, tests), ("contender", "pairs", "estimate", "decision"))
     sprt = tests[0].path.sprt
-    low, high = (wording.signed(bound) for bound in (tests[0].low, tests[0].high))
+    low, high = (signed(bound) for bound in (tests[0].low, tests[0].high))
     notes = [
         f"SPRT of {low} against {high} {unit_words(tests[0])}, α = {sprt.alpha:g}, β = {sprt.beta:g}. "
         "Estimates are median-unbiased after the stopping, with 95 % intervals."

@@ -101,7 +101,10 @@ def research_result(
             steps.append(step)
     file, digest = Path(reference.partition(".py")[0]).name, digest_of([reference, opponent, games, pairs, seed])
     done = Research(tuple(steps), str(spec or ""), cost, HOME / f"research-{file}-{digest}" / PAGE)
-    section = research_section(done, opponent)
+    rows = tuple({"step": step.name, "says": "yes" if step.passed else "no", "finding": step.finding} for step in steps)
+    stopped = f"Stopped at {steps[-1].name}: nothing shows that it is better than {opponent} at equal cost."
+    title = f"Better than {opponent} at equal cost." if done.is_better else stopped
+    section = Section("research", title, rows, (f"The agent: {done.spec}",) if done.spec else ())
     write_research_page(done, section, reference)
     return Result(done, (section,), written=(done.page,), passes=not isnan(cost))
 
@@ -184,16 +187,6 @@ def _test(spec: Spec, opponent: str, match: Match) -> tuple[Step, Spec]:
     (test,) = own_tests(result.value)
     passed = test.path.decision == "H1"
     return Step("test", passed, decision_sentence(test), result.sections, running(result.value)), spec
-
-
-def research_section(done: Research, against: str) -> Section:
-    """Return one row per step, and what to conclude."""
-    rows = tuple(
-        {"step": step.name, "says": "yes" if step.passed else "no", "finding": step.finding} for step in done.steps
-    )
-    stopped = f"Stopped at {done.steps[-1].name}: nothing shows that it is better than {against} at equal cost."
-    title = f"Better than {against} at equal cost." if done.is_better else stopped
-    return Section("research", title, rows, (f"The agent: {done.spec}",) if done.spec else ())
 
 
 def write_research_page(done: Research, section: Section, reference: str) -> None:

@@ -34,7 +34,6 @@ from knights_isolation.experiments.play.equal_cost import specs_at_equal_cost
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.roster import (
     AgentLike,
-    Spec,
     make_agent,
     named,
     parse_limit,
@@ -49,7 +48,6 @@ from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.screening import Screening
 from knights_isolation.heuristics import canonical_name
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.parameters import range_text
 from knights_isolation.isolation.suggestions import advice, command, tell
 from knights_isolation.isolation.usercode.output_capture import captured
@@ -167,7 +165,9 @@ def _at_equal_cost(task: TuningTask) -> tuple[TuningTask, tuple[str, ...]]:
     if task.opponent is None:
         raise ValueError("equal cost needs an opponent: under other values the agent costs what it costs")
     (_, scaled), (_, cost) = specs_at_equal_cost([task.opponent, task.spec], task.size)
-    return replace(task, spec=scaled), (_scaled_sentence(scaled, cost, task.opponent),)
+    agent, other = (f"{make_agent(spec).name} {spec.limit}" for spec in (scaled, task.opponent))
+    words = f"At equal cost by CPU time per node, measured now: {other}; {agent}{times_words(cost, False)}."
+    return replace(task, spec=scaled), (words,)
 
 
 def _write(patch: Patch, target: str, found: Fitted | Tuned) -> None:
@@ -434,9 +434,3 @@ def _word(judgement: Judgement) -> Word:
 def short(value: float) -> str:
     """Format a number with few digits."""
     return "–" if math.isnan(value) else f"{value:.4g}"
-
-
-def _scaled_sentence(scaled: Spec, cost: Cost, opponent: Spec) -> str:
-    """Return the limit at which an agent takes the time of its opponent, and what its nodes cost."""
-    agent, other = (f"{make_agent(spec).name} {spec.limit}" for spec in (scaled, opponent))
-    return f"At equal cost by CPU time per node, measured now: {other}; {agent}{times_words(cost, False)}."

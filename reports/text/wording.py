@@ -16,15 +16,7 @@ from knights_isolation.experiments.statistics.proportions import WORTH
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.suggestions import advice
 
-from .cell_values import (
-    Points,
-    PValue,
-    Share,
-    estimate_of,
-    join_names,
-    pluralise,
-)
-from .cell_values import signed as signed
+from .cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 
 # shares of games: above it, forfeits affect results as much as typical differences; from it on, they decide them
 _MANY_FORFEITS, _MOSTLY_FORFEITS = 0.05, 0.5
