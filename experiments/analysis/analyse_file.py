@@ -151,11 +151,6 @@ class PlayerResult:
     games: int = 0
     forfeits: int = 0
 
-    @property
-    def is_sound(self) -> bool:
-        """Return whether every check was passed (notes do not count as failures)."""
-        return all(check.ok or check.is_note for check in self.checks)
-
 
 @dataclass(frozen=True)
 class Analysis:
@@ -296,7 +291,7 @@ def _play_all(
     first = [name for name in compiled if name not in dear] or dear
     last = dear if first != dear else []
     interpreted = [name for name, trial in trials.items() if trial.problem and trial.is_sound and trial.interval]
-    sound = [player.name for player in players if player.is_sound]
+    sound = [player.name for player in players if all(check.ok or check.is_note for check in player.checks)]
     wanted: list[tuple[RunKind, list[str], str]] = [
         ("nodes", first, f"playing at {question.limit}"),
         ("cost", first if question.is_of_nodes else [], "playing at equal cost"),

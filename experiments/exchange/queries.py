@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -237,8 +237,7 @@ PLIES = 24
 """Number of plies of each game that are indexed; hardly any later position occurs twice."""
 
 
-@dataclass(frozen=True)
-class PlayedGames:
+class PlayedGames(NamedTuple):
     """Games of a run on boards of one size.
 
     Attributes:
@@ -289,8 +288,7 @@ def read_played(run: str | Path, size: Size) -> PlayedGames:
         return [_known(on_board(table, size), size) for table in games]
 
     parts += fold_batches(run, ("rows", "columns", "opening", "moves", "winner"), known)
-    ids, drawn, winners = zip(*((part.ids, part.drawn, part.winners) for part in parts), strict=True)
-    return PlayedGames(np.concatenate(ids), np.concatenate(drawn), np.concatenate(winners))
+    return PlayedGames(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def explore(played: PlayedGames, board: Board) -> Continuations:

@@ -57,10 +57,6 @@ class ClassGame:
         """Return the other agent."""
         return self.agents[1 - self.agents.index(agent)]
 
-    def has_moved(self, agent: str) -> bool:
-        """Return whether an agent has made a legal move of its own, after the opening."""
-        return any(self.agents[ply % 2] == agent for ply in range(self.opening, len(self.moves)))
-
 
 @dataclass(frozen=True)
 class PlayerForfeits:
@@ -165,7 +161,7 @@ def judge_league(run: Path, jobs: int, counting: Counting) -> Results:
         except ValueError as error:
             why_unlabelled = str(error)
     games = tuple(_games(run))
-    moved = {agent for game in games for agent in game.agents if game.has_moved(agent)}
+    moved = {game.agents[ply % 2] for game in games for ply in range(game.opening, len(game.moves))}
     run_keeping.note_unranked(run, {game.loser for game in games if game.is_forfeit} - moved)
     return read_results(run, why_unlabelled)
 
