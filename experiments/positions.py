@@ -21,6 +21,7 @@ from knights_isolation.isolation.games.vector_games import AgentPolicy
 from knights_isolation.isolation.players.agents import try_to_compile
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
+from knights_isolation.isolation.rules.sizes import SizeLike
 from knights_isolation.isolation.search import Heuristic as Heuristic
 from knights_isolation.isolation.search import is_compilable, search
 from knights_isolation.isolation.search.interpreted import appraise
@@ -107,7 +108,7 @@ def evaluate_positions(
     heuristic: str | Heuristic,
     positions: PositionsLike,
     *,
-    size: str = "7x7",
+    size: SizeLike = "7x7",
     players: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Return a heuristic's values of n positions, float64[n].
@@ -134,7 +135,7 @@ def evaluate_positions(
 
 
 def best_moves(
-    agent: AgentLike, positions: PositionsLike, *, size: str = "7x7", limit: str | None = None, seed: int = 1
+    agent: AgentLike, positions: PositionsLike, *, size: SizeLike = "7x7", limit: str | None = None, seed: int = 1
 ) -> NDArray[np.int16]:
     """Return an agent's moves in n positions, int16[n], each as if in a new game; -1 where it failed.
 
@@ -164,7 +165,7 @@ def agent_policy(agent: AgentLike, *, limit: str | None = None, seed: int = 1) -
 
 
 def solve_moves(
-    positions: PositionsLike, *, size: str = "7x7", limit: str | None = None
+    positions: PositionsLike, *, size: SizeLike = "7x7", limit: str | None = None
 ) -> batch_evaluation.SolvedMoves:
     """Find the winning moves in n positions in one compiled call. Late positions take about ten microseconds each.
 
@@ -186,7 +187,7 @@ def _function(heuristic: str | Heuristic) -> Heuristic:
     return heuristics.get(heuristic) if isinstance(heuristic, str) else heuristic
 
 
-def _positions(positions: PositionsLike, size: str) -> Positions | States:
+def _positions(positions: PositionsLike, size: SizeLike) -> Positions | States:
     """Return positions in flat arrays; those that come as arrays are not checked."""
     if isinstance(positions, Positions | States):
         return positions

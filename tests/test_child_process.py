@@ -1,11 +1,13 @@
 """A child is asked by deadlines and says why it does not answer; in all places untrusted code has the same sandbox."""
 
+import base64
 import json
 import re
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import psutil
@@ -30,6 +32,7 @@ from knights_isolation.isolation.processes.child import (
     NoAnswer,
     Setup,
     Termination,
+    decode_answer,
     recipe,
     to_bytes,
 )
@@ -111,6 +114,22 @@ def test_a_child_that_does_not_answer_is_ended_and_the_reason_is_said(question, 
     assert child.is_over
     with pytest.raises(NoAnswer, match="died"):
         child.ask(("compute", 0), 60)
+
+
+def test_an_answer_that_lacks_a_part_is_no_answer():
+    forged = b"\x80\x02cknights_isolation.isolation.processes.child\nSetupError\n)\x81."
+    with pytest.raises(AttributeError):
+        decode_answer(base64.b64encode(forged))
+
+
+def test_an_answer_takes_no_more_memory_than_it_is_long():
+    far = b"\x80\x02Nr" + (1 << 24).to_bytes(4, "little") + b"."  # to be remembered under a large number
+    tracemalloc.start()
+    try:
+        assert decode_answer(base64.b64encode(far)) is None
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_setup_that_cannot_be_made_is_refused_with_its_reason():
@@ -249,6 +268,8 @@ WAYS = (
     lambda: os.kill(os.getppid(), 0),
     lambda: socket.create_connection(("127.0.0.1", 1)),
     lambda: socket.socket().bind(("127.0.0.1", 0)),
+    lambda: socket.socket().listen(),
+    lambda: os.memfd_create("memory"),
     lambda: resource.setrlimit(resource.RLIMIT_CPU, (1, 1)),
     lambda: os.nice(0),
     lambda: ctypes.CDLL(None).getpid(),
@@ -277,7 +298,7 @@ class CustomPlayer:
 def score(game, player):
     return 1.0
 """
-REFUSED = "kvppppppppppppim"
+REFUSED = "kvppppppppppppppim"
 """What becomes of each of `WAYS`: variables are missing, and all else is refused."""
 
 

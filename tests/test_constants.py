@@ -22,7 +22,7 @@ from knights_isolation.experiments.record.run_directory import games_at_end, mis
 from knights_isolation.experiments.statistics.proportions import elo_from_score, score_from_elo, student_tail
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.step_down import holm
-from knights_isolation.isolation.games.batch_moves import first_failure
+from knights_isolation.isolation.games.batch_moves import BatchMoves
 from knights_isolation.reports.text import verdict_details, wording
 from knights_isolation.reports.text.cell_values import Chance, Resampled, pluralise
 from knights_isolation.reports.text.verdict_details import verdict_of
@@ -144,7 +144,9 @@ def test_one_game_too_few_in_the_log_of_a_finished_run_is_missing(tmp_path: Path
     ("reasons", "first"), [([], None), ([0, 0], None), ([0, 1, 4], 1), ([1, 3, 3], 1), ([3, 1], 0), ([0, 0, 6], 2)]
 )
 def test_the_first_failure_is_the_first_error_or_else_any(reasons: list[int], first: int | None) -> None:
-    assert first_failure(np.array(reasons, np.int8)) == first
+    columns = np.zeros(len(reasons))
+    moves = BatchMoves(columns.astype(np.int16), np.array(reasons, np.int8), "", columns, columns)
+    assert moves.first_failure == first
 
 
 @pytest.mark.parametrize(("score", "elo"), [(0.5, 0.0), (10 / 11, 400.0), (1 / 11, -400.0), (0.75, 190.848501887865)])

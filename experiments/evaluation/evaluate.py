@@ -100,7 +100,7 @@ def evaluate_all(candidates: Sequence[AgentLike | Path], question: EvaluationTas
     due = [candidate for candidate in dict.fromkeys(asked) if candidate not in answers]
     asked_before = questions_to(held_out_positions(str(question.size)), known_tries())
     for candidate, answer in zip(due, _evaluated(due, question, jobs), strict=True):
-        if answer.evaluation.held_out:
+        if answer.evaluation.held_out and question.asks("held-out"):
             asked_before += 1
             answer = replace(
                 answer, evaluation=judge_held_out(answer.evaluation, answer.evaluation.held_out, asked_before)

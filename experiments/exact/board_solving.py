@@ -24,7 +24,7 @@ from knights_isolation.isolation.files.atomic_write import written_often
 from knights_isolation.isolation.files.received import DamagedFileError
 from knights_isolation.isolation.rules.geometry import canonical_opening
 from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS, Size
+from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS, Size, SizeLike, size_of
 
 from ..play.parallel_map import parallel_map
 from ..record.checked_parquet import read_parquet, write_parquet
@@ -81,7 +81,7 @@ class BoardSummary:
 
 
 def solve_all(
-    size: Size,
+    size: SizeLike,
     path: Path,
     *,
     jobs: int = 1,
@@ -100,6 +100,7 @@ def solve_all(
     Raises:
         ValueError: the board is too large, the limit is a depth, or the file belongs to something else.
     """
+    size = size_of(size)
     if size.cells > MOST_COMPILED_CELLS:
         raise ValueError(f"{size} is too large: the solver supports boards of up to {MOST_COMPILED_CELLS} cells")
     if size.cells < 2:

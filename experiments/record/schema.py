@@ -164,7 +164,7 @@ AGENTS = (
     Column("role", pa.string(), "baseline, contender, control or opponent; several are separated by commas"),
     Column("spec", pa.string(), "as given"),
     Column("settings", pa.string(), "as in the log"),
-    Column("deterministic", pa.bool_(), "whether it plays the same every time; missing if the run does not say"),
+    Column("deterministic", pa.bool_(), "whether it plays the same every time"),
 )
 """The view `agents` of SQL: a row an agent of a run."""
 
@@ -296,11 +296,14 @@ def lifted(facts: Mapping[str, Any]) -> dict[str, Any]:
         ValueError: a later version of this package wrote it.
     """
     version = facts.get("version", 0)
+    if type(version) is not int or version < 0:
+        raise ValueError(f"version must be a whole number, not {version!r}")
     if version > RUN_VERSION:
         raise ValueError(f"it has version {version}, and this installation reads versions up to {RUN_VERSION}: update")
     contents = {key: value for key, value in facts.items() if key != "version"}
-    if version < 1:
-        contents["agents"] = {name: _lifted_agent(entry) for name, entry in facts["agents"].items()}
+    agents = facts.get("agents")
+    if version < 1 and isinstance(agents, dict):  # else the validation says what is wrong
+        contents["agents"] = {name: _lifted_agent(entry) for name, entry in agents.items()}
     return contents
 
 

@@ -23,7 +23,7 @@ from ..games.batch_moves import Positions, asking, choose_moves
 from ..players.agents import Agent, ForfeitError, SearchAgent, forfeit_from
 from ..rules.limits import Cost
 from ..rules.outcome import Reason
-from ..rules.sizes import USUAL_SIZE, Size
+from ..rules.sizes import USUAL_SIZE, Size, SizeLike, size_of
 from ..usercode.timeouts import cpu_timeout
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ Turn = Callable[[], tuple[int, int]]
 
 
 def measure_costs(
-    agents: Sequence[Agent], size: Size = USUAL_SIZE, *, interpreted: bool = False, most_rounds: int = ROUNDS
+    agents: Sequence[Agent], size: SizeLike = USUAL_SIZE, *, interpreted: bool = False, most_rounds: int = ROUNDS
 ) -> list[Cost | str]:
     """Return the cost of each agent's search in the opening and the middle game, or why it cannot be measured.
 
@@ -61,6 +61,7 @@ def measure_costs(
         interpreted: search in Python even if the heuristics compile.
         most_rounds: rounds of agents that are fast; fewer are quicker and less exact.
     """
+    size = size_of(size)
     turns: dict[str, tuple[Turn, int] | str] = {}
     keys = [_key(agent) for agent in agents]
     for key, agent in zip(keys, agents, strict=True):

@@ -76,7 +76,7 @@ def engine_sources() -> list[Path]:
     """The files that compiled code is made from, and those that judge whether a heuristic compiles, and say why not."""
     package = Path(__file__).parents[1]
     folders = {
-        "rules": ("geometry", "outcome", "seeds", "sizes"),
+        "rules": ("geometry", "outcome", "parameters", "seeds", "sizes"),
         "boards": ("board", "net"),
         "editions": ("classic_board", "third/state"),
         "compiling": (

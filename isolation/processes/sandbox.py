@@ -46,7 +46,8 @@ _FORBIDDEN = {
         "change files",
     ),
     **dict.fromkeys(
-        ("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo"), "use the network"
+        ("socket.__new__", "socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo"),
+        "use the network",
     ),
     **dict.fromkeys(("resource.setrlimit", "resource.prlimit"), "change its limits"),
 }  # fmt: skip
@@ -58,6 +59,7 @@ _IN_SCRATCH = ("os.mkdir", "os.remove", "os.rmdir")
 """Audit events of changes that are permitted in the scratch folder, besides opening and renaming."""
 _UNHEARD = {
     **dict.fromkeys(("mkfifo", "mknod", "shm_open", "shm_unlink", "SemLock", "sem_unlink"), "change files"),
+    "memfd_create": "hold memory without a limit",
     "pidfd_send_signal": "signal other processes",
     **dict.fromkeys(("fork_exec", "_fork_exec"), "start a process"),
     **dict.fromkeys(
@@ -82,6 +84,8 @@ _OF_FILES = _WRITE | _READ | _TRUNCATE
 """Landlock's rights; the others start programs, and remove, create and move whatever a folder contains."""
 _RIGHTS = {1: 13, 2: 14}
 """Number of rights by Landlock version; later versions have 15 or more."""
+_TCP = 1 << 0 | 1 << 1
+"""Landlock's rights to bind and to connect, from version 4 (Linux 6.7) on."""
 _SIGNALS = 1 << 1
 _PR_SET_NO_NEW_PRIVS = 38
 _SYSTEM = (
@@ -256,7 +260,7 @@ def _seal(readable: Sequence[str], written: Sequence[str]) -> bool:
         return False
     system = ctypes.CDLL(None, use_errno=True)
     every = (1 << _RIGHTS.get(version, 15)) - 1
-    rules = (ctypes.c_uint64 * 3)(every, 0, _SIGNALS if version >= 6 else 0)
+    rules = (ctypes.c_uint64 * 3)(every, _TCP if version >= 4 else 0, _SIGNALS if version >= 6 else 0)
     sealing = system.syscall(_CREATE, rules, ctypes.sizeof(rules), 0)
     rights = {**dict.fromkeys(readable, _READ | _LIST), os.devnull: _OF_FILES, **dict.fromkeys(written, every)}
     for path, allowed in rights.items():

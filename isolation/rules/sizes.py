@@ -75,7 +75,7 @@ def size_of(given: SizeLike) -> Size:
     Raises:
         ValueError: there is no board of this size.
     """
-    return check_size(*given) if isinstance(given, tuple) else parse_size(given)
+    return check_size(*given) if isinstance(given, tuple) and len(given) == 2 else parse_size(given)
 
 
 def check_size(rows: int, columns: int) -> Size:
