@@ -122,6 +122,28 @@ def test_an_answer_that_lacks_a_part_is_no_answer():
         decode_answer(base64.b64encode(forged))
 
 
+FORGING = """
+import base64, os, pickle, stat
+for file in range(3, 64):
+    try:
+        if stat.S_ISFIFO(os.fstat(file).st_mode):
+            os.write(file, base64.b64encode(pickle.dumps(5)) + b"\\n")
+    except OSError:
+        continue
+
+class CustomPlayer:
+    def get_move(self, game, time_left):
+        return game.get_legal_moves()[0]
+"""
+
+
+def test_a_file_that_forges_what_it_holds_is_refused_in_one_line(tmp_path):
+    file = tmp_path / "game_agent.py"
+    file.write_text(FORGING)
+    with pytest.raises(ValueError, match="tampered with its own result"):
+        parse_agent(f"{file}:CustomPlayer", Limit(cpu_ms=50))
+
+
 def test_an_answer_takes_no_more_memory_than_it_is_long():
     far = b"\x80\x02Nr" + (1 << 24).to_bytes(4, "little") + b"."  # to be remembered under a large number
     tracemalloc.start()
@@ -255,7 +277,7 @@ def test_the_table_of_guarantees_has_every_child_and_its_limits():
 
 
 HOSTILE = """
-import ctypes, importlib, os, resource, socket, subprocess, sys, time
+import ctypes, importlib, mmap, os, resource, socket, subprocess, sys, time
 OTHER = {other!r}
 WAYS = (
     lambda: os.environ["SECRET"],
@@ -270,6 +292,7 @@ WAYS = (
     lambda: socket.socket().bind(("127.0.0.1", 0)),
     lambda: socket.socket().listen(),
     lambda: os.memfd_create("memory"),
+    lambda: mmap.mmap(-1, 2 << 30),
     lambda: resource.setrlimit(resource.RLIMIT_CPU, (1, 1)),
     lambda: os.nice(0),
     lambda: ctypes.CDLL(None).getpid(),
@@ -298,7 +321,7 @@ class CustomPlayer:
 def score(game, player):
     return 1.0
 """
-REFUSED = "kvppppppppppppppim"
+REFUSED = "kvpppppppppppppppim"
 """What becomes of each of `WAYS`: variables are missing, and all else is refused."""
 
 

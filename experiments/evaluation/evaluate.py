@@ -38,6 +38,7 @@ from knights_isolation.isolation.processes.child import (
     to_bytes,
 )
 from knights_isolation.isolation.processes.child_process import SPARING, Child, Idle
+from knights_isolation.isolation.processes.sandbox import landlock_version
 from knights_isolation.isolation.suggestions import file_meant
 from knights_isolation.isolation.usercode.inputs import (
     all_inputs,
@@ -262,8 +263,10 @@ def ask_worker(worker: Child, file: str, name: str, champions: Sequence[Champion
     """Evaluate a function of a file, which meets champions if it plays games."""
     call = to_bytes((file, name, tuple(champions), {**visible_variables(), **SPARING}))
     folder, champions_folders = str(Path(file).parent), [Path(champion.file).parent for champion in champions]
+    # Without Landlock a candidate could write through links into what all share.
+    share = code_cache.share_engine if landlock_version() else code_cache.copy_engine
     with _scratch() as scratch:
-        code_cache.share_engine(scratch)
+        share(scratch)
         readable = tuple(map(str, [*code_cache.engine_folders(), *champions_folders]))
         setup = Setup(call, "sandboxed", folder, scratch=str(scratch), readable=readable, wall=LONGEST_WAIT)
         try:

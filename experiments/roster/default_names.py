@@ -16,6 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.editions.edition import FIRST, SECOND, THIRD, edition_of, is_of_third_edition
 from knights_isolation.isolation.editions.third.state import Action, StateHeuristic
@@ -280,13 +282,20 @@ def player_facts(path: str | Path, name: str) -> PlayerFacts:
 @lru_cache(maxsize=1000)
 def _player_facts(path: str, name: str, content: str) -> PlayerFacts:
     try:
-        *facts, printed = call_in_child(_ask_file, path, name)
+        answer = call_in_child(_ask_file, path, name)
     except ValueError as error:
         why = str(error).removeprefix("LoadError: ")
         raise LoadError(why if path in why else f"{path} {why}") from None
+    try:
+        *facts, printed = _FACTS.validate_python(answer, strict=True)
+    except ValidationError:
+        raise LoadError(f"{path} tampered with its own result") from None
     for said in printed:
         warnings.warn(said, stacklevel=2)
     return PlayerFacts(*facts)
+
+
+_FACTS = TypeAdapter(tuple[str, str, float, Inputs, tuple[str, ...]])
 
 
 def _ask_file(path: str, name: str) -> tuple[str, str, float, Inputs, tuple[str, ...]]:

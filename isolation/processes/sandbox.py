@@ -307,7 +307,7 @@ def _refusal(what: str, name: str) -> Any:
 def _auditor(written: Sequence[str]) -> Any:
     """Return the audit hook of the sandbox; it holds references to all it needs, out of reach of later code."""
     forbidden, writing, nowhere, own, refusal = dict(_FORBIDDEN), _WRITING, os.devnull, os.getpid(), PermissionError
-    finds, found = _FINDS, _FOUND
+    finds, found, most = _FINDS, _FOUND, LARGEST_FILE
     no_module, is_instance, number, text, modules = ImportError, isinstance, int, str, frozenset(_NO_IMPORT)
     own_folders, kind_of, paths_of = (
         tuple(f"{folder}/" for folder in written),
@@ -330,6 +330,8 @@ def _auditor(written: Sequence[str]) -> Any:
             what = None if not [path for path in changed if not is_own_file(path)] else what
         if event in finds and not (kind_of(arguments[1]) is text and arguments[1].startswith(found)):
             what = f"call the native function {arguments[1]}"
+        if event == "mmap.__new__" and arguments[0] == -1 and arguments[1] > most:  # the system does not count it
+            what = "hold memory without a limit"
         if event == "import" and arguments[0] in modules:
             raise no_module(f"a player from a file may not import {arguments[0]} here")
         if event in ("os.kill", "os.killpg") and not (event == "os.kill" and arguments[0] == own):
