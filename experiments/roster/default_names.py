@@ -287,12 +287,12 @@ def _player_facts(path: str, name: str, content: str) -> PlayerFacts:
         why = str(error).removeprefix("LoadError: ")
         raise LoadError(why if path in why else f"{path} {why}") from None
     try:
-        *facts, printed = _FACTS.validate_python(answer, strict=True)
+        own_name, edition, usual_limit, inputs, printed = _FACTS.validate_python(answer, strict=True)
     except ValidationError:
         raise LoadError(f"{path} tampered with its own result") from None
     for said in printed:
         warnings.warn(said, stacklevel=2)
-    return PlayerFacts(*facts)
+    return PlayerFacts(own_name, edition, usual_limit, inputs)
 
 
 _FACTS = TypeAdapter(tuple[str, str, float, Inputs, tuple[str, ...]])
