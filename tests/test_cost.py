@@ -106,6 +106,12 @@ def test_costs_are_processor_time_over_nodes_and_nothing_else(ticking):
     assert first.spread == second.spread == 0
 
 
+@pytest.mark.parametrize("size", ["5x6", (5, 6)])
+def test_costs_are_measured_on_boards_given_as_text_or_as_rows_and_columns(ticking, size):
+    (cost,) = measure_costs([searching("null", Limit(nodes=100))], size, most_rounds=2)
+    assert cost.times == 1
+
+
 def test_the_same_code_is_measured_once_and_costs_the_same(ticking):
     agents = [searching("open", Limit(nodes=100)), searching("open", Limit(nodes=100), "control")]
     base, control = measure_costs(agents)

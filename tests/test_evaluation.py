@@ -13,7 +13,7 @@ import knights_isolation as ki
 from knights_isolation.command_line.main import main
 from knights_isolation.experiments.evaluation import evaluate as evaluating
 from knights_isolation.experiments.evaluation.cascade import FRESH_PAIRS, PAIRS, admit, champions, decide_by_games
-from knights_isolation.experiments.evaluation.evaluate import ask_worker, judge_held_out
+from knights_isolation.experiments.evaluation.evaluate import ask_worker, evaluate_all, judge_held_out
 from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead
 from knights_isolation.experiments.record.tries import read_tries
 from knights_isolation.experiments.statistics.step_down import level_of
@@ -268,6 +268,15 @@ def test_each_further_question_to_held_out_positions_is_tested_at_a_lower_level(
     assert (judged.passed, judged.level) == (passed, level_of(number))
     assert not judge_held_out(evaluation, Lead(-1.0, -1.9, -0.1, 6000, 1e-9), 1).passed
     assert sum(map(level_of, range(1, 10_000))) < 0.05
+
+
+def test_a_held_out_lead_that_nobody_asked_for_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forged = Evaluation(0, 0, 0, 1.0, "values", False, "", None, "", held_out=Lead(9.0, 8.0, 10.0, 6000, 1e-9))
+    monkeypatch.setattr("knights_isolation.experiments.evaluation.evaluate._evaluated", lambda *asked: [Answer(forged)])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("def score(game, player):\n    return 1.0\n")
+    (evaluation,) = evaluate_all([tmp_path / "mine.py"], EvaluationTask("values"))
+    assert (evaluation.passed, evaluation.level) == (False, None)
 
 
 @pytest.mark.exhaustive

@@ -1,6 +1,7 @@
 """Facts about agents: what an agent says of itself is read of it, from run.json, from the log, from old runs."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -153,4 +154,20 @@ def test_a_run_json_of_a_later_version_is_refused_and_not_misread(tmp_path):
     facts = read_json(tmp_path / "run.json")
     write_json(tmp_path / "run.json", {**facts, "version": RUN_VERSION + 1})
     with pytest.raises(ValueError, match=r"run\.json: cannot be read: it has version 2, and this installation reads"):
+        run_directory.load_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"version": "1"}, "version must be a whole number, not '1'"),
+        ({"version": -1}, "version must be a whole number, not -1"),
+        ({"version": 0, "agents": [1]}, "agents: input should be a valid dictionary"),
+    ],
+)
+def test_a_damaged_run_json_is_refused_with_what_is_wrong(tmp_path, change, why):
+    config = load_config(None, {"contenders": ["greedy"], "opponents": ["random"], "pairs": 1, "control": False})
+    run_keeping.create(tmp_path, make_plan(config), config)
+    write_json(tmp_path / "run.json", {**read_json(tmp_path / "run.json"), **change})
+    with pytest.raises(ValueError, match=re.escape(f"run.json: cannot be read: {why}")):
         run_directory.load_run(tmp_path)

@@ -16,7 +16,7 @@ from knights_isolation.isolation.rules.geometry import (
     move_of,
     symmetries,
 )
-from knights_isolation.isolation.rules.sizes import Size, parse_size
+from knights_isolation.isolation.rules.sizes import Size, parse_size, size_of
 
 small_sizes = st.tuples(st.integers(1, 9), st.integers(1, 9))
 
@@ -43,6 +43,13 @@ def test_a_size_that_is_not_rows_x_columns_is_refused_with_its_text(text):
 def test_a_size_below_one_is_refused(text):
     with pytest.raises(ValueError, match="at least 1"):
         parse_size(text)
+
+
+def test_people_give_a_size_as_text_or_as_rows_and_columns():
+    assert size_of("5x6") == size_of((5, 6)) == Size(5, 6)
+    for wrong in ((5,), (5, 6, 7), 5):
+        with pytest.raises(ValueError, match="ROWSxCOLUMNS"):
+            size_of(wrong)
 
 
 @given(small_sizes, st.data())

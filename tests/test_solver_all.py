@@ -33,7 +33,7 @@ def stop_after(pairs):
 
 def test_every_pair_is_solved_and_written_with_what_it_took(tmp_path):
     path = tmp_path / "solved.parquet"
-    winners = solve_all(Size(4, 5), path)
+    winners = solve_all("4x5", path)
     assert (winners == shipped_pairs(Size(4, 5))).all()
     table = pq.read_table(path)
     assert table.schema.names == ["opening", "winner", "nodes"]

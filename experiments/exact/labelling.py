@@ -23,25 +23,15 @@ from .labels import FILE, PER_PLY, SCHEMA, check_fit, read_file
 
 DEFAULT_LIMIT = Limit(nodes=20_000_000)
 """Limit per position: about a third of a second. All moves of a 7x7 placement pair take five million nodes."""
-
-
 LEAST_DECIDED = 0.25
 """If the limit decides a smaller share of the first games' positions than this, the board counts as out of reach."""
 
-
 _MADE = b"isolation.labels"
-
-
 _BATCH = 10
-
-
 _GIVE_UP_AFTER = 2
-
 
 Ply = tuple[int, int, int, int]
 """Labels of a ply: value, winning, legal, kept."""
-
-
 _LEFT_OUT: Ply = (-1, -1, -1, -1)
 
 

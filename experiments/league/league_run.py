@@ -32,7 +32,6 @@ from .submissions import Skipped, find_submissions
 LeagueSchedule = Literal["round-robin", "classic"]
 USUAL: dict[str, Any] = {"pairs": 10, "limit": "cpu_ms=150", "hard_cap": 2.0}
 """Default configuration of a league. The limit is CPU time, which other programs on the machine do not reduce."""
-"""Board of a league, unless most submissions are for the third edition, whose players only know its board."""
 
 
 class TooFewPlayersError(Failed, ValueError):

@@ -197,19 +197,25 @@ def games_by_opponent(
 
     If possible, it is a game with the opposite result for the baseline in the agent's place.
     """
-    by_agent = {name: _games_of(findings, name) for name in {findings.baseline, *(agent for agent, _ in leads)}}
-    chosen: dict[tuple[str, str], tuple[int, int | None]] = {}
+    signs: dict[str, dict[str, bool]] = {}
     for (agent, opponent), lead in leads.items():
+        signs.setdefault(agent, {})[opponent] = lead >= 0
+    of_baseline = _games_of(findings, findings.baseline)
+    chosen: dict[tuple[str, str], tuple[int, int | None]] = {}
+    for agent, is_ahead in signs.items():
         own, others = (
-            games[(games["opponent"] == opponent) & (games["won"] == is_won)]
-            for games, is_won in ((by_agent[agent], lead >= 0), (by_agent[findings.baseline], lead < 0))
+            games[games["opponent"].map(wanted) == games["won"]]
+            for games, wanted in (
+                (_games_of(findings, agent), is_ahead),
+                (of_baseline, {opponent: not ahead for opponent, ahead in is_ahead.items()}),
+            )
         )
-        if len(own):
-            same = _MEETING[:2]
-            twins = own.merge(others.drop_duplicates(same, keep="last"), "left", same, suffixes=("", "_twin"))
-            game, twin = twins["game"].to_numpy(), twins["game_twin"].fillna(-1).to_numpy(int)
-            best = np.lexsort((game, twins["plies"].to_numpy(), twin < 0))[0]
-            chosen[agent, opponent] = int(game[best]), int(twin[best]) if twin[best] >= 0 else None
+        twins = own.merge(others.drop_duplicates(_MEETING, keep="last"), "left", _MEETING, suffixes=("", "_twin"))
+        twins = twins.assign(has_none=twins["game_twin"].isna()).sort_values(["has_none", "plies", "game"])
+        best = twins.drop_duplicates("opponent")
+        for opponent, game, twin in zip(best["opponent"], best["game"], best["game_twin"].fillna(-1), strict=True):
+            chosen[agent, opponent] = int(game), int(twin) if twin >= 0 else None
+    chosen = {pair: chosen[pair] for pair in leads if pair in chosen}
     return example_games(findings, chosen)
 
 
