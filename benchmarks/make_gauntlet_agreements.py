@@ -14,9 +14,8 @@ from scipy.stats import spearmanr
 from knights_isolation.experiments.record.agent_facts import AgentFacts, run_facts
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.record.run_directory import load_run
-from knights_isolation.experiments.suite.agent_answers import collect_answers
-from knights_isolation.experiments.suite.screening import FILE, Agreement, score
-from knights_isolation.experiments.suite.suite_file import Suite, read_suite
+from knights_isolation.experiments.studies.screening import collect_answers, score
+from knights_isolation.experiments.suite.suite_file import FILE, Agreement, Suite, read_suite
 from knights_isolation.isolation.files.received import write_shipped
 
 

@@ -21,13 +21,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from knights_isolation import heuristics
 from knights_isolation.experiments import judge as judge_run
 from knights_isolation.experiments import parse_agent, read_games, read_suite
-from knights_isolation.experiments.learn.feature_selection import Selection, select_features
-from knights_isolation.experiments.learn.tuning import Judgement, Tuning, judge, tune
-from knights_isolation.experiments.learn.tuning_games import OPENINGS, TuningTask, plan_of, subject_of
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
 from knights_isolation.experiments.statistics.proportions import Interval
-from knights_isolation.experiments.suite.agent_answers import collect_answers
-from knights_isolation.experiments.suite.screening import Score, score
+from knights_isolation.experiments.studies.feature_selection import Selection, select_features
+from knights_isolation.experiments.studies.screening import Score, collect_answers, score
+from knights_isolation.experiments.studies.tuning import Judgement, Tuning, judge, tune
+from knights_isolation.experiments.studies.tuning_games import OPENINGS, TuningTask, plan_of, subject_of
 from knights_isolation.isolation import Limit, measure_costs
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.sizes import Size, parse_size

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from knights_isolation import heuristics
 from knights_isolation.command_line.main import main as isolation
 from knights_isolation.experiments import read_suite
-from knights_isolation.experiments.learn.pairwise_fit import compare_moves
+from knights_isolation.experiments.studies.pairwise_fit import compare_moves
 from knights_isolation.isolation import Limit
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
 

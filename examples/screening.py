@@ -24,16 +24,18 @@ from knights_isolation.experiments import RunResults, Verdicts, judge, parse_age
 from knights_isolation.experiments.record import log
 from knights_isolation.experiments.roster import parse_limit
 from knights_isolation.experiments.statistics.proportions import Interval
-from knights_isolation.experiments.suite import Suite, shipped_suites
-from knights_isolation.experiments.suite.agent_answers import AgentAnswers, ask, collect_answers
-from knights_isolation.experiments.suite.screening import (
+from knights_isolation.experiments.studies.screening import (
+    AgentAnswers,
     Agreement,
     Screening,
     answer_values,
+    ask,
+    collect_answers,
     known_agreements,
     score,
     screen,
 )
+from knights_isolation.experiments.suite import Suite, shipped_suites
 from knights_isolation.reports.studies.screening import verdict
 from knights_isolation.reports.text.cell_values import Points, Share, pluralise
 

@@ -12,7 +12,6 @@ from knights_isolation.commands.system import *
 from knights_isolation.commands.tournaments import *
 from knights_isolation.commands.tournaments import Settings as Settings
 from knights_isolation.commands.tournaments import compare as compare
-from knights_isolation.experiments.evaluation.evaluation import Evaluation as Evaluation
 from knights_isolation.experiments.positions import agent_policy as agent_policy
 from knights_isolation.experiments.positions import best_moves as best_moves
 from knights_isolation.experiments.positions import evaluate_positions as evaluate_positions
@@ -20,7 +19,8 @@ from knights_isolation.experiments.positions import exact as exact
 from knights_isolation.experiments.positions import move_values as move_values
 from knights_isolation.experiments.positions import solve_moves as solve_moves
 from knights_isolation.experiments.record.log import read_games as read_games
-from knights_isolation.experiments.suite.screening import Screened as Screened
+from knights_isolation.experiments.studies.evaluation import Evaluation as Evaluation
+from knights_isolation.experiments.studies.screening import Screened as Screened
 from knights_isolation.isolation.games.batch_evaluation import SolvedMoves as SolvedMoves
 from knights_isolation.isolation.games.vector_games import VectorGames as VectorGames
 from knights_isolation.reports.answers import Result as Result

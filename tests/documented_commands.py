@@ -26,7 +26,8 @@ from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.play import parallel_map
 from knights_isolation.experiments.play.cluster import daemons
 from knights_isolation.experiments.play.runner import RunOutcome
-from knights_isolation.experiments.suite import Suite, build_suite, read_suite, screening
+from knights_isolation.experiments.studies import screening
+from knights_isolation.experiments.suite import Suite, build_suite, read_suite
 from knights_isolation.isolation.engines import engine_server
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.reports.lab import server

@@ -8,7 +8,6 @@ import pytest
 from invented_runs import Invented
 
 from benchmarks import seasons
-from knights_isolation.experiments.noting.looks import note_run
 from knights_isolation.experiments.plan.run_keeping import write_info
 from knights_isolation.experiments.record.run_directory import HOME, load_run
 from knights_isolation.experiments.record.tries import SETTING, read_tries
@@ -22,6 +21,7 @@ from knights_isolation.experiments.statistics.account import (
 from knights_isolation.experiments.statistics.contender_verdicts import judge, judge_together
 from knights_isolation.experiments.statistics.paired_differences import Comparison
 from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.studies.noted_tries import note_run
 from knights_isolation.reports.pages.report_page import headline
 from knights_isolation.reports.studies.headlines import compare_headline
 from knights_isolation.reports.tables.compare import compare_sections

@@ -268,7 +268,8 @@ def test_try_adds_all_functions_to_the_log_of_tries_at_once(tmp_path: Path, monk
     added: list[list[str]] = []
     monkeypatch.setenv("ISOLATION_TRIES", "on")
     monkeypatch.setattr(
-        "knights_isolation.experiments.noting.positions.add_tries", lambda tries: added.append([t.agent for t in tries])
+        "knights_isolation.experiments.studies.noted_tries.add_tries",
+        lambda tries: added.append([t.agent for t in tries]),
     )
     values = ("1", "-len(game.get_legal_moves(player))", "len(repr(game.get_legal_moves()))")
     code = "".join(f"def score_{n}(game, player):\n    return {value}\n" for n, value in enumerate(values))

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from knights_isolation.experiments.discovery.campaign import SearchTask, run_campaign
-from knights_isolation.experiments.learn.tuning_games import BatchResult, kept_results
 from knights_isolation.experiments.record.checked_lines import (
     DamagedFileError,
     append_lines,
@@ -20,6 +19,7 @@ from knights_isolation.experiments.record.checked_lines import (
     read_lines,
 )
 from knights_isolation.experiments.record.tries import LOG, SETTING, Try, add_tries, read_tries
+from knights_isolation.experiments.studies.tuning_games import BatchResult, kept_results
 from knights_isolation.isolation.rules.sizes import Size
 
 FIRST = Try("screen", "Ä", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)

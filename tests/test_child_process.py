@@ -15,7 +15,6 @@ import pytest
 from board_server import request, serving
 
 import knights_isolation as ki
-from knights_isolation.experiments.evaluation.evaluate import LONGEST_WAIT
 from knights_isolation.experiments.league.entries import check_one
 from knights_isolation.experiments.league.submissions import Submission
 from knights_isolation.experiments.play.cluster import daemons
@@ -23,6 +22,7 @@ from knights_isolation.experiments.play.cluster.dispatcher import LOSSES_ALLOWED
 from knights_isolation.experiments.play.pools.recovery import DEATHS_ALLOWED
 from knights_isolation.experiments.play.sandboxed_run import setup_of
 from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.studies.evaluate import LONGEST_WAIT
 from knights_isolation.isolation import Limit, play
 from knights_isolation.isolation.engines.engine_agent import WAITS
 from knights_isolation.isolation.players.agents import GreedyAgent

@@ -9,8 +9,6 @@ import pytest
 from invented_runs import Invented
 from scipy.stats import norm, t
 
-from knights_isolation.experiments.learn.spsa_tuning import moved, width
-from knights_isolation.experiments.learn.tuning_games import SpsaPlan, plan_of
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.run_keeping import finish
 from knights_isolation.experiments.plan.tournament_plan import make_plan
@@ -22,6 +20,8 @@ from knights_isolation.experiments.record.run_directory import games_at_end, mis
 from knights_isolation.experiments.statistics.proportions import elo_from_score, score_from_elo, student_tail
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.step_down import holm
+from knights_isolation.experiments.studies.spsa_tuning import moved, width
+from knights_isolation.experiments.studies.tuning_games import SpsaPlan, plan_of
 from knights_isolation.isolation.games.batch_moves import BatchMoves
 from knights_isolation.reports.text import verdict_details, wording
 from knights_isolation.reports.text.cell_values import Chance, Resampled, pluralise

@@ -11,12 +11,12 @@ from click.testing import CliRunner
 
 import knights_isolation as ki
 from knights_isolation.command_line.main import main
-from knights_isolation.experiments.evaluation import evaluate as evaluating
-from knights_isolation.experiments.evaluation.cascade import FRESH_PAIRS, PAIRS, admit, champions, decide_by_games
-from knights_isolation.experiments.evaluation.evaluate import ask_worker, evaluate_all, judge_held_out
-from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead
 from knights_isolation.experiments.record.tries import read_tries
 from knights_isolation.experiments.statistics.step_down import level_of
+from knights_isolation.experiments.studies import evaluate as evaluating
+from knights_isolation.experiments.studies.cascade import FRESH_PAIRS, PAIRS, admit, champions, decide_by_games
+from knights_isolation.experiments.studies.evaluate import ask_worker, evaluate_all, judge_held_out
+from knights_isolation.experiments.studies.evaluation import Answer, Evaluation, EvaluationTask, Lead
 from knights_isolation.isolation.files.received import DamagedFileError
 from knights_isolation.isolation.usercode.inputs import state_of
 from knights_isolation.reports.pages.templates import kept_pages, with_pages
@@ -255,7 +255,7 @@ def test_the_best_goes_through_all_stages_and_each_is_noted_as_a_try_by_its_last
 
 def test_leads_are_printed_with_a_minus_and_zero_without_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluation = Evaluation(-0.5, -1.1, -0.04, 1.0, "positions", False, "", None, f"{Lead(0.5, -0.04, 1.1, 300)}.")
-    monkeypatch.setattr("knights_isolation.experiments.evaluation.evaluate.evaluate_all", lambda *asked: [evaluation])
+    monkeypatch.setattr("knights_isolation.experiments.studies.evaluate.evaluate_all", lambda *asked: [evaluation])
     printed = CliRunner().invoke(main, ["evaluate", "mine.py"]).stdout
     assert "−0.5 (−1.1 to below 0)" in printed
     assert printed.endswith("mine.py: +0.5 (0.0 to +1.1) points.\n")
@@ -272,7 +272,7 @@ def test_each_further_question_to_held_out_positions_is_tested_at_a_lower_level(
 
 def test_a_held_out_lead_that_nobody_asked_for_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forged = Evaluation(0, 0, 0, 1.0, "values", False, "", None, "", held_out=Lead(9.0, 8.0, 10.0, 6000, 1e-9))
-    monkeypatch.setattr("knights_isolation.experiments.evaluation.evaluate._evaluated", lambda *asked: [Answer(forged)])
+    monkeypatch.setattr("knights_isolation.experiments.studies.evaluate._evaluated", lambda *asked: [Answer(forged)])
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("def score(game, player):\n    return 1.0\n")
     (evaluation,) = evaluate_all([tmp_path / "mine.py"], EvaluationTask("values"))

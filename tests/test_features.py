@@ -16,7 +16,7 @@ from test_heuristics import Cell, Facts, links, nearer_to, positions
 
 from cli import main
 from knights_isolation import heuristics
-from knights_isolation.experiments.learn.feature_selection import (
+from knights_isolation.experiments.studies.feature_selection import (
     SelectedFeature,
     Selection,
     SingleFeature,

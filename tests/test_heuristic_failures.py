@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from cli import main
 from knights_isolation import heuristics
 from knights_isolation.experiments.analysis import quick_trial
+from knights_isolation.experiments.studies.screening import collect_answers, failing_position, failing_positions
 from knights_isolation.experiments.suite import read_suite
-from knights_isolation.experiments.suite.agent_answers import collect_answers, failing_position, failing_positions
 from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.batch_moves import BatchMoves, Positions, choose_moves

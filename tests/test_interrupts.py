@@ -127,7 +127,7 @@ def test_a_league_says_how_it_goes_on(tmp_path: Path, number: signal.Signals) ->
 
 ASKING = """
 from knights_isolation.experiments.suite import read_suite
-from knights_isolation.experiments.suite.agent_answers import collect_answers
+from knights_isolation.experiments.studies.screening import collect_answers
 positions = read_suite("7x7", "screen").sample(1000, 1).positions
 try:
     show = lambda answered, agents: print(answered, agents, flush=True)
@@ -159,8 +159,8 @@ def test_a_compiled_agent_that_would_search_for_minutes_is_interrupted() -> None
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        ("knights_isolation.experiments.learn.pairwise_fit.fit", ["fit", "mine.py:score", "--seed", "2"]),
-        ("knights_isolation.experiments.suite.screening.collect_answers", ["screen", "random", "--sample", "20"]),
+        ("knights_isolation.experiments.studies.pairwise_fit.fit", ["fit", "mine.py:score", "--seed", "2"]),
+        ("knights_isolation.experiments.studies.screening.collect_answers", ["screen", "random", "--sample", "20"]),
         ("knights_isolation.experiments.analysis.quick_trial.try_heuristic", ["try", "mine.py"]),
         ("knights_isolation.experiments.play.runner.play_tournament", ["match", "random", "greedy", "--out", "my run"]),
     ],

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from scipy.special import chdtri
 
 from cli import main
-from knights_isolation.experiments.learn.pairwise_fit import Fit, compare_moves, fit
-from knights_isolation.experiments.learn.parameter_space import patch_of_defaults, space_of, write_patch
 from knights_isolation.experiments.plan.openings import split_of
+from knights_isolation.experiments.studies.pairwise_fit import Fit, compare_moves, fit
+from knights_isolation.experiments.studies.parameter_space import patch_of_defaults, space_of, write_patch
 from knights_isolation.experiments.suite import Suite, read_suite
 from knights_isolation.heuristics import get
 from knights_isolation.isolation import Board, Limit

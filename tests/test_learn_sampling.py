@@ -12,11 +12,13 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
-from knights_isolation.experiments.learn import tuning_games
-from knights_isolation.experiments.learn.parameter_space import space_of
-from knights_isolation.experiments.learn.tuning import Tuning, _shrunk, sampling_plan, tune
-from knights_isolation.experiments.learn.tuning import finals as finals_of
-from knights_isolation.experiments.learn.tuning_games import (
+from knights_isolation.experiments.roster import make_agent, parse_spec
+from knights_isolation.experiments.statistics.proportions import Interval as Estimate
+from knights_isolation.experiments.studies import tuning_games
+from knights_isolation.experiments.studies.parameter_space import space_of
+from knights_isolation.experiments.studies.tuning import Tuning, _shrunk, sampling_plan, tune
+from knights_isolation.experiments.studies.tuning import finals as finals_of
+from knights_isolation.experiments.studies.tuning_games import (
     Batch,
     BatchResult,
     OpeningPool,
@@ -25,8 +27,6 @@ from knights_isolation.experiments.learn.tuning_games import (
     pool_of,
     subject_of,
 )
-from knights_isolation.experiments.roster import make_agent, parse_spec
-from knights_isolation.experiments.statistics.proportions import Interval as Estimate
 from knights_isolation.isolation.rules.parameters import ParameterError
 from knights_isolation.isolation.rules.sizes import Size
 

@@ -14,30 +14,6 @@ from scipy.special import expit
 from scripted_pool import here
 
 from cli import main
-from knights_isolation.experiments.learn import spsa_tuning, tuning_games
-from knights_isolation.experiments.learn.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
-from knights_isolation.experiments.learn.spsa_tuning import (
-    Contests,
-    directions,
-    ends,
-    features,
-    fit_response,
-    importance,
-    moved,
-)
-from knights_isolation.experiments.learn.tuning import Judgement, TuningProgress, judge, tune
-from knights_isolation.experiments.learn.tuning_games import (
-    Batch,
-    BatchResult,
-    SpsaPlan,
-    TuningTask,
-    kept_results,
-    plan_of,
-    play_batch,
-    pool_of,
-    subject_of,
-    with_values,
-)
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
 from knights_isolation.experiments.play.cluster import dispatcher
@@ -49,6 +25,30 @@ from knights_isolation.experiments.roster import named, parse_agent, parse_spec
 from knights_isolation.experiments.statistics.contender_verdicts import judge as judge_run
 from knights_isolation.experiments.statistics.proportions import Interval as Estimate
 from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.studies import spsa_tuning, tuning_games
+from knights_isolation.experiments.studies.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
+from knights_isolation.experiments.studies.spsa_tuning import (
+    Contests,
+    directions,
+    ends,
+    features,
+    fit_response,
+    importance,
+    moved,
+)
+from knights_isolation.experiments.studies.tuning import Judgement, TuningProgress, judge, tune
+from knights_isolation.experiments.studies.tuning_games import (
+    Batch,
+    BatchResult,
+    SpsaPlan,
+    TuningTask,
+    kept_results,
+    plan_of,
+    play_batch,
+    pool_of,
+    subject_of,
+    with_values,
+)
 from knights_isolation.isolation import Limit
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.rules.sizes import Size

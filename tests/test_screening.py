@@ -21,15 +21,16 @@ from knights_isolation.experiments.analysis.quick_trial import try_heuristic
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.roster import parse_agent
-from knights_isolation.experiments.suite import read_suite
-from knights_isolation.experiments.suite.agent_answers import ask, collect_answers
-from knights_isolation.experiments.suite.build_suite import PositionSource, Recipe, build_suite
-from knights_isolation.experiments.suite.screening import (
-    known_agreements,
+from knights_isolation.experiments.studies.screening import (
+    ask,
+    collect_answers,
     screen,
     where_it_errs,
     worst_mistakes,
 )
+from knights_isolation.experiments.suite import read_suite
+from knights_isolation.experiments.suite.build_suite import PositionSource, Recipe, build_suite
+from knights_isolation.experiments.suite.suite_file import known_agreements
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, batches, choose_moves

@@ -9,9 +9,9 @@ from click.testing import CliRunner, Result
 
 import knights_isolation as ki
 from cli import main
-from knights_isolation.experiments.noting.positions import withdrawn_sentence
 from knights_isolation.experiments.record.tries import LOG, SETTING, Try, read_tries
 from knights_isolation.experiments.statistics.account import adjusted_p_values
+from knights_isolation.experiments.studies.noted_tries import withdrawn_sentence
 
 FIRST = Try("screen", "A", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)
 

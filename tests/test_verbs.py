@@ -13,7 +13,7 @@ from played_games import random_record, write_games
 
 import knights_isolation as ki
 from cli import main
-from knights_isolation.experiments.evaluation.evaluation import Evaluation, Lead
+from knights_isolation.experiments.studies.evaluation import Evaluation, Lead
 from knights_isolation.isolation import Board
 from knights_isolation.registry import COMMANDS, function_name
 

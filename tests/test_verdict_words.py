@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from knights_isolation.experiments.analysis.quick_trial import TrialSettings
 from knights_isolation.experiments.statistics.proportions import Interval, PairCounts, pair_interval
-from knights_isolation.experiments.suite.screening import SuiteComparison
+from knights_isolation.experiments.studies.screening import SuiteComparison
 from knights_isolation.reports.analysis.file_answers import describe_trial
 from knights_isolation.reports.studies.screening import verdict
 from knights_isolation.reports.text.cell_values import Elo, Estimate, Points, Range, Share

@@ -11,13 +11,13 @@ from click.testing import CliRunner
 from invented_runs import gauntlet
 
 from knights_isolation.command_line.main import main
-from knights_isolation.experiments.evaluation.cascade import admit
-from knights_isolation.experiments.evaluation.evaluation import EvaluationTask
-from knights_isolation.experiments.noting.looks import keep_source
 from knights_isolation.experiments.plan.run_keeping import finish
 from knights_isolation.experiments.record.checked_lines import append_lines, open_journal, write_json
 from knights_isolation.experiments.record.checked_parquet import save_table
 from knights_isolation.experiments.record.tries import SETTING, Try, add_tries
+from knights_isolation.experiments.studies.cascade import admit
+from knights_isolation.experiments.studies.evaluation import EvaluationTask
+from knights_isolation.experiments.studies.noted_tries import keep_source
 from knights_isolation.experiments.verification import verify
 
 FIRST = Try("screen", "A", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)

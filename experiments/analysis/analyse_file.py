@@ -27,7 +27,7 @@ from ..statistics.agent_results import relative_costs
 from ..statistics.contender_verdicts import Verdicts, judge_together
 from ..statistics.paired_differences import Comparison, HeadToHead
 from ..statistics.run_results import RunResults, load_findings
-from ..suite.screening import Mistake, Screening, screen, worst_mistakes
+from ..studies.screening import Mistake, Screening, screen, worst_mistakes
 from . import quick_trial
 from .file_contents import FileContents
 from .quick_trial import Trial, TrialSettings

@@ -24,8 +24,7 @@ from ..statistics.agent_results import relative_costs
 from ..statistics.run_results import load_findings
 from ..statistics.sequential_tests import SequentialTest, own_tests
 from ..statistics.step_down import level_of
-from ..suite.agent_answers import collect_answers, costs_over_first
-from ..suite.screening import Screening, screen
+from ..studies.screening import Screening, collect_answers, costs_over_first, screen
 from ..suite.suite_file import read_suite
 from .file_contents import read_file
 

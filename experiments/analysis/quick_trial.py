@@ -23,8 +23,7 @@ from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 
 from ..statistics.proportions import PairCounts, PairInterval, pair_interval
-from ..suite.agent_answers import AgentAnswers, ask, failing_position
-from ..suite.screening import Screening, screen
+from ..studies.screening import AgentAnswers, Screening, ask, failing_position, screen
 from ..suite.suite_file import Suite, read_suite
 
 Heuristic = Callable[[Any, Any], float]

@@ -30,9 +30,9 @@ from knights_isolation.isolation.games.batch_evaluation import evaluate_all
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
-from ..learn.pairwise_fit import Comparisons, compare_moves
 from ..play.parallel_map import Spread, parallel_mapper
 from ..record.checked_lines import append_lines, open_journal
+from ..studies.pairwise_fit import Comparisons, compare_moves
 from . import programs
 from .programs import NODES, Found, Parts, Program, Shape, Term, from_json, kept, to_json
 

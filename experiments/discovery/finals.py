@@ -21,12 +21,12 @@ from knights_isolation.isolation.files.atomic_write import make_folder, write_te
 from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.sizes import Size
 
-from ..evaluation.cascade import check_question
-from ..evaluation.evaluation import EvaluationTask
-from ..learn.tuning_games import playing, pool_of, prepare
 from ..play.equal_cost import scaled_nodes, specs_at_equal_cost
 from ..roster import parse_spec
 from ..roster.spec_parser import complete, named
+from ..studies.cascade import check_question
+from ..studies.evaluation import EvaluationTask
+from ..studies.tuning_games import playing, pool_of, prepare
 from ..suite.suite_file import shipped_suites
 from .campaign import Campaign
 from .programs import NODES, REFERENCE, Found, to_python

@@ -5,6 +5,7 @@ The file's metadata contain the board's size and the recipe, including the names
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from knights_isolation.isolation.files.received import DamagedFileError, read_shipped
 from knights_isolation.isolation.games.batch_moves import Positions
@@ -203,3 +205,33 @@ def _suite(name: str, table: Table) -> Suite:
         field=tuple(made.get("field", ())),
         made=made,
     )
+
+
+FILE = Path(__file__).with_name("data") / "gauntlets.csv"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Rank correlations (Spearman) between a gauntlet's win rates and a suite's scores of the same agents.
+
+    Attributes:
+        size: board.
+        limit: limit of the agents, in the syntax of specs.
+        agents: number of agents.
+        pairs: number of openings that each of them played against each opponent, on both sides.
+        kept, trouble, both: correlations of wins kept, of trouble, and of both.
+    """
+
+    size: str
+    limit: str
+    agents: int
+    pairs: int
+    kept: float
+    trouble: float
+    both: float
+
+
+def known_agreements(name: str) -> list[Agreement]:
+    """Return the known correlations of a shipped suite, by ascending limit; empty for other suites."""
+    rows = TypeAdapter(list[Agreement]).validate_python([*csv.DictReader(read_shipped(FILE).decode().splitlines())])
+    return [row for row in rows if row.size == name]

@@ -177,7 +177,7 @@ def report(
     """
     import webbrowser
 
-    from knights_isolation.experiments.noting.looks import note_look
+    from knights_isolation.experiments.studies.noted_tries import note_look
     from knights_isolation.reports.pages.report_page import write_report
 
     findings = read_runs(runs, baseline, mixed)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
-from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation
+from knights_isolation.experiments.studies.evaluation import Budget, Evaluation
 from knights_isolation.isolation.rules.sizes import parse_size
 from knights_isolation.isolation.suggestions import COMMAND, tell
 from knights_isolation.reports import studies

@@ -22,7 +22,7 @@ from knights_isolation.experiments.analysis.file_contents import read_file
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.planning import pairs_to_decide
-from knights_isolation.experiments.suite.screening import Mistake
+from knights_isolation.experiments.studies.screening import Mistake
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text

@@ -28,7 +28,7 @@ from ..text.cell_values import HasEnds, Points, Ratio
 from .chart import COLOURS, Axis, Cell, Form, Grid, Panel, Plot, Series, fit_axis, plain, signed, strength
 
 if TYPE_CHECKING:
-    from knights_isolation.experiments.learn.parameter_sweep import Sweep
+    from knights_isolation.experiments.studies.parameter_sweep import Sweep
 
 _MAX_LIMIT_TICKS = 8
 _BINS = 8

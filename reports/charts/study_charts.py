@@ -18,12 +18,12 @@ from . import chart
 if TYPE_CHECKING:
     # Each command draws the chart of one study, and does not wait for what the others compute with.
     from knights_isolation.experiments.exact.refutation import Refuted
-    from knights_isolation.experiments.learn.feature_selection import Selection
-    from knights_isolation.experiments.learn.pairwise_fit import Fit
-    from knights_isolation.experiments.learn.tuning import Tuning
     from knights_isolation.experiments.published.published_claims import PublishedAnalysis
     from knights_isolation.experiments.statistics.proportions import Interval
-    from knights_isolation.experiments.suite.screening import Screening
+    from knights_isolation.experiments.studies.feature_selection import Selection
+    from knights_isolation.experiments.studies.pairwise_fit import Fit
+    from knights_isolation.experiments.studies.screening import Screening
+    from knights_isolation.experiments.studies.tuning import Tuning
     from knights_isolation.isolation.editions.classic_board import Board
     from knights_isolation.isolation.exact.solver import Solution
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.noting.looks import note_run
 from knights_isolation.experiments.plan import run_keeping
 from knights_isolation.experiments.plan.config import Config, example_toml, load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_entrants, make_plan
@@ -19,6 +18,7 @@ from knights_isolation.experiments.record import run_directory
 from knights_isolation.experiments.record.log import count_games
 from knights_isolation.experiments.roster import AgentLike, spec_of
 from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.studies.noted_tries import note_run
 from knights_isolation.isolation.files.atomic_write import write_new
 from knights_isolation.isolation.suggestions import COMMAND
 from knights_isolation.isolation.suggestions import command as shown_command

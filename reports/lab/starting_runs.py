@@ -34,7 +34,7 @@ _LOOKS_EVERY = 0.2
 """Seconds between two looks whether a run has begun."""
 _COMMAND = "from knights_isolation.command_line import run; run()"
 _NOTE = (
-    "import sys, pathlib; from knights_isolation.experiments.noting.looks import note_run; "
+    "import sys, pathlib; from knights_isolation.experiments.studies.noted_tries import note_run; "
     "note_run(sys.argv[1], pathlib.Path(sys.argv[2]))"
 )
 BUSY = "a run is being played already: wait for its end"

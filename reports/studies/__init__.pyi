@@ -1,9 +1,9 @@
 from knights_isolation.experiments.discovery.campaign import SearchTask as SearchTask
-from knights_isolation.experiments.learn.feature_selection import Selection as Selection
-from knights_isolation.experiments.learn.parameter_sweep import Sweep as Sweep
-from knights_isolation.experiments.learn.tuning import tuning_task as tuning_task
+from knights_isolation.experiments.studies.feature_selection import Selection as Selection
+from knights_isolation.experiments.studies.parameter_sweep import Sweep as Sweep
+from knights_isolation.experiments.studies.screening import Screened as Screened
+from knights_isolation.experiments.studies.tuning import tuning_task as tuning_task
 from knights_isolation.experiments.suite.build_suite import recipe_of as recipe_of
-from knights_isolation.experiments.suite.screening import Screened as Screened
 from knights_isolation.reports.studies.discovery import Discovery as Discovery
 from knights_isolation.reports.studies.discovery import discovery_result as discovery_result
 from knights_isolation.reports.studies.research import Research as Research

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments import roster
-from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation, EvaluationTask, revealed
 from knights_isolation.experiments.plan.run_keeping import digest_of
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.run_directory import HOME
 from knights_isolation.experiments.roster import AgentLike, Spec, named, parse_spec, reference_of, spec_of
+from knights_isolation.experiments.studies.evaluation import Budget, Evaluation, EvaluationTask, revealed
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.sizes import parse_size
@@ -111,8 +111,8 @@ def research_result(
 
 def _measured(reference: str, against: str) -> tuple[Step, float, Spec | None, str]:
     """Return the step of the cost, the agent at the limit that takes the opponent's time, and this opponent."""
-    from knights_isolation.experiments.evaluation.evaluate import candidate_reference, evaluate_all
     from knights_isolation.experiments.play.equal_cost import scaled_nodes
+    from knights_isolation.experiments.studies.evaluate import candidate_reference, evaluate_all
 
     (answer,) = evaluate_all([reference], EvaluationTask("cost", against), 1)
     if answer.error_kind or answer.cost is None:
@@ -132,7 +132,7 @@ def _fit(spec: Spec, seed: int) -> tuple[Step, Spec]:
 
 
 def _tune(spec: Spec, opponent: str, games: int, seed: int, jobs: int) -> tuple[Step, Spec]:
-    from knights_isolation.experiments.learn.tuning import tuning_task
+    from knights_isolation.experiments.studies.tuning import tuning_task
 
     from ..charts.study_charts import tuning_chart
     from .tuning import tune_result
@@ -153,8 +153,8 @@ def _improved(
     name: str, spec: Spec, improve: Callable[[], Result[Any]], chart_of: Callable[[Any], Plot | RowChart | None]
 ) -> tuple[Step, Spec]:
     """Go on with new values if they are significantly better; old ones are no reason to stop."""
-    from knights_isolation.experiments.learn.parameter_space import options_text
-    from knights_isolation.experiments.learn.tuning_games import with_values
+    from knights_isolation.experiments.studies.parameter_space import options_text
+    from knights_isolation.experiments.studies.tuning_games import with_values
     from knights_isolation.isolation.rules.parameters import parameters_of
 
     if not parameters_of(roster.make_agent(spec).heuristic):
@@ -208,8 +208,8 @@ def evaluations_result(
     candidates: Sequence[AgentLike | Path], budget: Budget, baseline: AgentLike, size: str, reveal: bool, jobs: int
 ) -> Result[list[Evaluation]]:
     """Evaluate candidates and note it; return a row for each, and below what happened to it in words."""
-    from knights_isolation.experiments.evaluation.evaluate import evaluate_all
-    from knights_isolation.experiments.noting.positions import note_evaluations
+    from knights_isolation.experiments.studies.evaluate import evaluate_all
+    from knights_isolation.experiments.studies.noted_tries import note_evaluations
 
     question = EvaluationTask(budget, spec_of(baseline), parse_size(size))
     evaluations = evaluate_all(candidates, question, jobs)

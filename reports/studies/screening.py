@@ -10,13 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation.experiments.analysis.file_contents import agents_named
-from knights_isolation.experiments.noting.positions import note_screening
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.roster import AgentLike, parse_limit, parse_spec, spec_of
 from knights_isolation.experiments.statistics.proportions import ALPHA
-from knights_isolation.experiments.suite import screening as suites
+from knights_isolation.experiments.studies.noted_tries import note_screening
+from knights_isolation.experiments.studies.screening import (
+    Mistake,
+    Score,
+    Screened,
+    Screening,
+    SuiteComparison,
+    screen_agents,
+    where_it_errs,
+)
 from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
-from knights_isolation.experiments.suite.screening import Mistake, Score, Screened, Screening, SuiteComparison
+from knights_isolation.experiments.suite.suite_file import Agreement, known_agreements
 from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.rules.geometry import format_moves
@@ -52,7 +60,7 @@ def screen_result(
     """
     specs = [spec_of(agent) for agent in (baseline, *chain.from_iterable(map(agents_named, agents)))]
     with counting("agents") as show:
-        found = suites.screen_agents(specs, suite, parse_limit(limit), show=show, **settings)
+        found = screen_agents(specs, suite, parse_limit(limit), show=show, **settings)
     screening, size, (only, *others) = found.screening, found.screening.suite.size, found.others
     times = {name: cost.times for name, cost in found.costs.items()}
     note_screening("screen", [screening], [other.spec for other in found.others], found.part, times)
@@ -82,7 +90,7 @@ def verdict_section(screening: Screening, found: Screened | None = None) -> Sect
     if found and found.is_at_equal_cost:
         limits = ", ".join(f"{asked.name} {parse_spec(asked.spec).limit}" for asked in (found.own, *found.others))
         notes.insert(0, f"At equal cost by CPU time per node, measured now: {limits}.")
-    if found and (history := suites.known_agreements(screening.suite.name)):
+    if found and (history := known_agreements(screening.suite.name)):
         known = [_history_sentence(history)]
     rows = *(_row(score, against) for score, against in ranked), _row(base, None)
     title = " ".join([*_mostly_failed(screening), headline(screening)])
@@ -123,7 +131,7 @@ def _parts_section(found: Screened) -> Section:
             "baseline_kept": Share(part.baseline),
             "difference": Points(part.contender - part.baseline),
         }
-        for part in suites.where_it_errs(found.screening.suite, contender, baseline)
+        for part in where_it_errs(found.screening.suite, contender, baseline)
     )
     return Section("where", f"Where {contender.name} keeps its wins, compared with {baseline.name}", rows)
 
@@ -203,7 +211,7 @@ def _described(screening: Screening) -> str:
     )
 
 
-def _history_sentence(history: Sequence[suites.Agreement]) -> str:
+def _history_sentence(history: Sequence[Agreement]) -> str:
     correlations = ", ".join(
         f"{agreement.both:.2f} at {agreement.limit} (wins kept alone: {agreement.kept:.2f})" for agreement in history
     )

@@ -16,19 +16,6 @@ from rich.table import Table
 
 from knights_isolation import heuristics
 from knights_isolation.experiments import roster
-from knights_isolation.experiments.learn import pairwise_fit, tuning_games
-from knights_isolation.experiments.learn.feature_selection import Selection, feature_name, select_features
-from knights_isolation.experiments.learn.pairwise_fit import Fit, reproducible_limit
-from knights_isolation.experiments.learn.parameter_space import (
-    TunedParameter,
-    check_parameters,
-    options_text,
-    write_patch,
-)
-from knights_isolation.experiments.learn.parameter_sweep import Sweep, parse_axis, plan_sweep, play_sweep
-from knights_isolation.experiments.learn.tuning import Judgement, Tuning, TuningProgress, judge, tune
-from knights_isolation.experiments.learn.tuning_games import TuningTask
-from knights_isolation.experiments.noting.positions import note_screening, note_selection
 from knights_isolation.experiments.plan.file_heuristics import named_in_file
 from knights_isolation.experiments.play.equal_cost import specs_at_equal_cost
 from knights_isolation.experiments.play.pools.interrupts import keeping
@@ -44,8 +31,21 @@ from knights_isolation.experiments.roster import (
 from knights_isolation.experiments.roster.function_files import is_function_file
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
+from knights_isolation.experiments.studies import pairwise_fit, tuning_games
+from knights_isolation.experiments.studies.feature_selection import Selection, feature_name, select_features
+from knights_isolation.experiments.studies.noted_tries import note_screening, note_selection
+from knights_isolation.experiments.studies.pairwise_fit import Fit, reproducible_limit
+from knights_isolation.experiments.studies.parameter_space import (
+    TunedParameter,
+    check_parameters,
+    options_text,
+    write_patch,
+)
+from knights_isolation.experiments.studies.parameter_sweep import Sweep, parse_axis, plan_sweep, play_sweep
+from knights_isolation.experiments.studies.screening import Screening
+from knights_isolation.experiments.studies.tuning import Judgement, Tuning, TuningProgress, judge, tune
+from knights_isolation.experiments.studies.tuning_games import TuningTask
 from knights_isolation.experiments.suite import read_suite
-from knights_isolation.experiments.suite.screening import Screening
 from knights_isolation.heuristics import canonical_name
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.rules.parameters import range_text

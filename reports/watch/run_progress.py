@@ -23,7 +23,6 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from knights_isolation.experiments.noting.looks import note_run
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.tournament_plan import Plan
 from knights_isolation.experiments.play.interim_results import live_standings, live_tests
@@ -32,6 +31,7 @@ from knights_isolation.experiments.play.pools.pool import Machine
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
 from knights_isolation.experiments.record.schema import baseline_of
 from knights_isolation.experiments.statistics.sprt import SprtPath
+from knights_isolation.experiments.studies.noted_tries import note_run
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import COMMAND, advice, command
 

@@ -30,10 +30,9 @@ from knights_isolation.isolation.rules.parameters import bind_parameters, name_o
 from ..roster import parse_limit
 from ..statistics.proportions import ALPHA
 from ..statistics.step_down import holm
-from ..suite.agent_answers import ask
-from ..suite.screening import Screening, screen
 from ..suite.suite_file import Suite
 from .parameter_space import Heuristic, Space, TunedParameter, Vector, end_of, space_of
+from .screening import Screening, ask, screen
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

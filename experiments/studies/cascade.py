@@ -42,7 +42,6 @@ from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prev
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 from knights_isolation.isolation.usercode.user_exceptions import safe_repr
 
-from ..learn.tuning_games import play_pairs, pool_of
 from ..play.equal_cost import scaled_nodes
 from ..record.checked_lines import read_json, write_json
 from ..roster import make_agent, named, parse_spec
@@ -50,10 +49,10 @@ from ..roster.spec_parser import complete
 from ..statistics.argument_checks import Ints
 from ..statistics.proportions import Interval, count_pairs, mean_parts, pair_interval, score_from_elo
 from ..statistics.sprt import Decision, Sprt, sprt_path, stopped_estimate
-from ..suite.agent_answers import AgentAnswers, ask
-from ..suite.screening import Mistake, answer_values, kept_lead, worst_mistakes
 from ..suite.suite_file import Split, Suite, read_suite, shipped_suites
 from .evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed
+from .screening import AgentAnswers, Mistake, answer_values, ask, kept_lead, worst_mistakes
+from .tuning_games import play_pairs, pool_of
 
 PAIRS, PAIRS_AT_ONCE = 2000, 100
 FRESH_PAIRS = 1000

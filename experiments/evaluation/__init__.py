@@ -1,1 +1,0 @@
-"""Evaluate programs that a program wrote: a cascade of stages in warm, sandboxed workers, stopping at the first no."""

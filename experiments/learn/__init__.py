@@ -1,1 +1,0 @@
-"""Better heuristics: select features, fit parameters to proven results, tune them by games, sweep."""

@@ -1,1 +1,0 @@
-"""What is added to the log of tries: looks at verdicts of runs, and tries on fixed positions."""
