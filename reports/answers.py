@@ -158,20 +158,19 @@ def run_paths(runs: Sequence[RunLike]) -> list[Path]:
         ValueError: none is named, and there is none; or something else is named, such as a function.
     """
     from knights_isolation.experiments.record.run_directory import latest_run, load_run, run_called
-    from knights_isolation.experiments.statistics.run_results import RunResults
 
     paths: list[Path] = []
     for run in runs:
         read = run.value if isinstance(run, Result) else run
-        if callable(read):
+        if isinstance(read, str | Path):
+            named = run_called(read)
+            paths.append(named if named.exists() else load_run(named).path)
+        elif sources := getattr(read, "sources", ()):
+            paths += [source.info.path for source in sources]
+        elif callable(read):
             raise ValueError(
                 f"{getattr(read, '__name__', read)} is a function, not a run: play it first, with compare() or match()"
             )
-        if isinstance(read, RunResults):
-            paths += [source.info.path for source in read.sources]
-        elif isinstance(read, str | Path):
-            named = run_called(read)
-            paths.append(named if named.exists() else load_run(named).path)
         else:
             raise ValueError(
                 f"a run is needed: its directory, or a result of compare() or match(), not {type(read).__name__}"

@@ -56,6 +56,15 @@ def test_reading_and_listing_load_neither_agents_nor_search_and_little_else(
     assert sum(lines.values()) <= most
 
 
+@pytest.mark.parametrize("command", ["results", "ratings"])
+def test_a_kept_answer_loads_no_statistics(command: str, tmp_path: Path) -> None:
+    gauntlet().write(tmp_path / "runs" / "a")
+    loaded(tmp_path, command, "runs/a")
+    lines = loaded(tmp_path, command, "runs/a")
+    assert [name for name in lines if name.startswith((*NEVER, "experiments.statistics."))] == []
+    assert sum(lines.values()) <= 3_800
+
+
 @pytest.mark.parametrize("words", [("plot", "runs/a", "forest", "--out", "forest.svg"), ("report", "runs/a")])
 def test_drawing_loads_neither_agents_nor_compiler(words: tuple[str, ...], tmp_path: Path) -> None:
     gauntlet().write(tmp_path / "runs" / "a")

@@ -19,37 +19,17 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import IO
 
-from platformdirs import user_cache_path
-
 from ..files.atomic_write import write_atomic, write_text
-from ..files.temp_folders import temporary_folder
-from ..loading.load_user_code import expand_path
+from ..files.cache_folder import ENVIRONMENT_VARIABLE as ENVIRONMENT_VARIABLE
+from ..files.cache_folder import folder as folder
 from ..usercode.parsing import SilentLoader
 from . import object_code
 
-ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
 _LONGEST_WAIT = 60.0
 _LOOKS_EVERY = 0.02
 """Seconds that one process waits for what another is making, which may have been suspended, and between two looks."""
 _SEAL = hashlib.sha256().digest_size
 _loading = threading.RLock()
-
-
-@cache
-def folder() -> Path:
-    """Return the folder of compiled code, $ISOLATION_CACHE or `isolation` in the user's cache folder; made if missing.
-
-    A folder that cannot be written is replaced by a temporary one for this process.
-    """
-    chosen = os.environ.get(ENVIRONMENT_VARIABLE)
-    path = expand_path(chosen) if chosen else user_cache_path("isolation", appauthor=False)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        if os.access(path, os.W_OK):
-            return path.resolve()
-    except OSError:
-        pass
-    return temporary_folder("cache").path
 
 
 def described() -> str:

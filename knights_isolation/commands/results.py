@@ -34,9 +34,10 @@ def results(
         isolation results
         isolation results runs/first --table opponents --format csv
     """
-    from knights_isolation.reports.studies.headlines import run_answer
 
-    return run_answer(read_runs(runs, baseline, mixed), worth / 100)
+    from knights_isolation.reports.kept_answers import results_of
+
+    return results_of(runs, baseline, mixed, worth)
 
 
 @command("full", "tables", "plot")
@@ -55,9 +56,9 @@ def ratings(
         isolation ratings
         isolation ratings runs/first runs/second --zero ID_Improved
     """
-    from knights_isolation.reports.studies.headlines import ratings_headline
+    from knights_isolation.reports.kept_answers import ratings_of
 
-    return ratings_headline(read_runs(runs, baseline, mixed), zero)
+    return ratings_of(runs, baseline, mixed, zero)
 
 
 @command("tables", "plot")

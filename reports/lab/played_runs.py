@@ -17,14 +17,13 @@ from knights_isolation.experiments.play.runner import RunOutcome
 from knights_isolation.experiments.record import run_directory
 from knights_isolation.experiments.record.log import count_games
 from knights_isolation.experiments.roster import AgentLike, spec_of
-from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.studies.noted_tries import note_run
 from knights_isolation.isolation.files.atomic_write import write_new
 from knights_isolation.isolation.suggestions import COMMAND
 from knights_isolation.isolation.suggestions import command as shown_command
 
 from ..answers import Result, run_path
-from ..studies.headlines import run_answer
+from ..kept_answers import results_of
 from ..studies.planning import dry_run
 from ..watch.run_progress import end_message, judging, outcome_text, play
 
@@ -163,7 +162,7 @@ def _played(request: _Request) -> Result[Any]:
             note_run(COMMAND.get() or kind, outcome.path)
         if not outcome.logged:
             return Result(None, (), text=end_message(outcome))
-        answer = run_answer(load_findings([outcome.path]))
+        answer = results_of([outcome.path])
         return replace(answer, text=f"{outcome_text(outcome, answer.sections[0])}\n{end_message(outcome)}")
 
 

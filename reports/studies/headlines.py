@@ -29,15 +29,13 @@ from ..tables.run_notes import (
 )
 from ..text import wording
 from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise, signed
-from ..text.rendering import Section, terminal_height
+from ..text.rendering import Section, Spare
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUMMARY_TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
 RATING_TABLES = ("ratings", "superiority")
-_AROUND = 9  # number of terminal lines for the sentences around a table
-_FEWEST = 5  # number of agents shown even on the smallest terminal
 _KEPT = ("better", "worse", "control", "control differs")  # verdicts that are always shown, however small the terminal
 
 
@@ -93,7 +91,6 @@ def _comparison(findings: RunResults, worth: float) -> tuple[Section, list[str]]
         }
         for comparison in comparisons
     ]
-    visible_rows, left_out = _shortened(rows)
     claims = [comparison for comparison in comparisons if comparison.contender not in verdicts.controls]
     pooled = wording.pooled_sentence(findings) if verdicts.comparisons else ""
     notes = [
@@ -103,11 +100,14 @@ def _comparison(findings: RunResults, worth: float) -> tuple[Section, list[str]]
         f"In this table {pooled}." if pooled else "",
         cost_sentence(costs, [comparison.contender for comparison in comparisons]) if claims else "",
         price_sentence(findings, verdicts, costs),
-        f"{pluralise(left_out, 'contender')} more without a significant difference: --full." if left_out else "",
     ]
     tables = ["verdicts", "effects"] if verdicts.comparisons else []
     tables += ["head_to_head"] if verdicts.duels or verdicts.direct else []
-    return _first(findings, wording.finding_sentence(findings, verdicts), visible_rows, notes), tables or ["verdicts"]
+    # of the rows without a significant difference, those nearest to 0 are dropped first
+    near = sorted((row for row in rows if row["verdict"] not in _KEPT), key=_distance)
+    spare = Spare(tuple(map(rows.index, near)), "contender", " without a significant difference")
+    section = _first(findings, wording.finding_sentence(findings, verdicts), rows, notes, spare)
+    return section, tables or ["verdicts"]
 
 
 def summary_headline(findings: RunResults) -> Result[RunResults]:
@@ -251,25 +251,17 @@ def _interval_note(findings: RunResults, comparisons: Sequence[Comparison | Head
     return f"{unit}, with {together}95 % intervals{_when(findings)}{by_itself}."
 
 
-def _shortened(rows: Sequence[dict[str, Any]]) -> tuple[tuple[dict[str, Any], ...], int]:
-    # of the rows without a significant difference, those nearest to 0 are dropped first
-    near = sorted((row for row in rows if row["verdict"] not in _KEPT), key=_distance)
-    hidden = near[: max(len(rows) - _room(rows), 0)]
-    return tuple(row for row in rows if row not in hidden), len(hidden)
-
-
 def _distance(row: dict[str, Any]) -> float:
     return abs(float(row["difference"].value if "difference" in row else row["win_rate"].value - 0.5))
 
 
 def _first(
-    findings: RunResults, title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], what: str = ""
+    findings: RunResults, title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], spare: Spare | str
 ) -> Section:
-    """Return a table about runs; if `what` its rows are is named, with as many as the terminal has room for."""
-    hidden = max(len(rows) - _room(rows), 0) if what else 0
-    more = f"{pluralise(hidden, what)} more: --full." if hidden else ""
+    """Return a table about runs; a low terminal shows it without the `spare` rows, by default the last."""
     title = "\n".join(filter(None, [*run_notes(findings), title]))
-    section = Section("answer", title, tuple(rows[: len(rows) - hidden]), tuple(filter(None, [*notes, more])))
+    spare = Spare(tuple(reversed(range(len(rows)))), spare) if isinstance(spare, str) else spare
+    section = Section("answer", title, tuple(rows), tuple(filter(None, notes)), spare=spare)
     return of_runs(findings, [section])[0]
 
 
@@ -286,8 +278,3 @@ def _answer(
 
 def _columns(rows: Iterable[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
     return [{name: row[name] for name in names if name in row} for row in rows]
-
-
-def _room(rows: Sequence[dict[str, Any]]) -> int:
-    lines = terminal_height()
-    return len(rows) if lines is None else max(lines - _AROUND, _FEWEST)

@@ -22,7 +22,7 @@ from click import style
 
 from knights_isolation.isolation.suggestions import did_you_mean
 
-from .cell_values import CopiedName, Estimate, Range, WordedCell, plain_number
+from .cell_values import CopiedName, Estimate, Range, WordedCell, plain_number, pluralise
 
 Format = Literal["table", "json", "csv", "markdown"]
 FORMATS: tuple[Format, ...] = ("table", "json", "csv", "markdown")
@@ -360,8 +360,19 @@ def _narrowed(column: Column, width: int) -> Column:
     return replace(column, cells=tuple(shortened(column.cells, width)))
 
 
+_AROUND = 9  # number of terminal lines for the sentences around a table
+_FEWEST = 5  # number of rows shown even on the smallest terminal
 # headings of columns whose keys are not clear enough
 _HEADINGS = {"p_better": "one-sided p, unadjusted", "minutes": "time"}
+
+
+@dataclass(frozen=True)
+class Spare:
+    """Rows that a low terminal has no room for: their numbers, the first to go first, and what they are in words."""
+
+    rows: tuple[int, ...] = ()
+    what: str = ""
+    more: str = ""
 
 
 @dataclass(frozen=True)
@@ -372,6 +383,7 @@ class Section:
     `verbatim`: column keys are names, such as those of agents, and are used as headings unchanged. `keep`: columns that
     contain the answer and are always shown; of the others the last are hidden first. `state` is that of the runs that
     the table is about, a column for programs, and `caveat` what follows from it, which is printed before anything else.
+    `spare`: rows that are hidden where the terminal is too low.
     """
 
     key: str
@@ -383,6 +395,7 @@ class Section:
     keep: tuple[str, ...] = ("difference", "verdict", "head_to_head", "decision")
     state: str = ""
     caveat: str = ""
+    spare: Spare = Spare()
 
     @property
     def flat(self) -> list[dict[str, Any]]:
@@ -463,7 +476,20 @@ def _parts(key: str, value: Any, kind: type[Estimate] | type[Range] | None) -> d
     return {**by_itself, f"{key}_low": estimate.low, f"{key}_high": estimate.high}
 
 
+def _fitted(section: Section) -> Section:
+    """Return a table with as many rows as the terminal has room for, and how many more there are."""
+    lines = terminal_height()
+    surplus = len(section.rows) - max(lines - _AROUND, _FEWEST) if lines else 0
+    hidden = section.spare.rows[: max(surplus, 0)]
+    if not hidden:
+        return section
+    rows = tuple(row for number, row in enumerate(section.rows) if number not in hidden)
+    more = f"{pluralise(len(hidden), section.spare.what)} more{section.spare.more}: --full."
+    return replace(section, rows=rows, notes=(*section.notes, more))
+
+
 def _readable(section: Section, output: Format) -> str:
+    section = _fitted(section) if output == "table" else section
     rows, keep = worded_rows(section.rows, section.verbatim), tuple(map(_heading, section.keep))
     body = render_rows(rows, output, panels=section.panels, keep=keep) if rows else ""
     if output == "markdown":

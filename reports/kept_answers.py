@@ -1,0 +1,126 @@
+"""Answers about finished runs, kept so that they are computed once.
+
+They are kept in the user's cache folder, never in a run: whoever hands on a run cannot hand on an answer with it. What
+an answer rests on is the runs, the runs beside them, the log of tries, and the toolkit's own code; when one of these
+changes, the answer is made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from knights_isolation.experiments.record.run_directory import HOME, state_of
+from knights_isolation.experiments.record.tries import is_kept
+from knights_isolation.isolation.files.atomic_write import write_atomic
+from knights_isolation.isolation.files.cache_folder import folder
+from knights_isolation.isolation.suggestions import COMMAND
+
+from .answers import Deferred, Result, RunLike, read_runs, run_paths
+from .text import cell_values, rendering
+
+if TYPE_CHECKING:
+    from knights_isolation.experiments.statistics.run_results import RunResults
+
+_KIND = "$kind"
+
+
+def results_of(
+    runs: Sequence[RunLike], baseline: str | None = None, mixed: bool = False, worth: float = 2.0
+) -> Result[RunResults]:
+    """Return what runs say of their contenders, the latest run if none is named; see `headlines.run_answer`.
+
+    Args:
+        worth: a difference worth having, in percentage points.
+    """
+
+    def answer(of: Sequence[RunLike]) -> Result[RunResults]:
+        from .studies.headlines import run_answer
+
+        return run_answer(read_runs(of, baseline, mixed), worth / 100)
+
+    return _kept(runs, ("results", baseline, mixed, worth), answer)
+
+
+def ratings_of(
+    runs: Sequence[RunLike], baseline: str | None = None, mixed: bool = False, zero: str | None = None
+) -> Result[RunResults]:
+    """Return the ratings of runs, the latest run if none is named; see `headlines.ratings_headline`."""
+
+    def answer(of: Sequence[RunLike]) -> Result[RunResults]:
+        from .studies.headlines import ratings_headline
+
+        return ratings_headline(read_runs(of, baseline, mixed), zero)
+
+    return _kept(runs, ("ratings", baseline, mixed, zero), answer)
+
+
+def _kept(
+    runs: Sequence[RunLike], question: object, make: Callable[[Sequence[RunLike]], Result[RunResults]]
+) -> Result[RunResults]:
+    """Return the answer to a question about runs: as it was kept, or else made now, and kept if the runs are finished.
+
+    A kept one has no value, which the command line does not need; in Python answers are always made. Its tables behind
+    the first, and its plot, are made when they are asked for.
+    """
+    if not COMMAND.get():
+        return make(runs)
+    paths = run_paths(runs)
+    made = cache(lambda: make(paths))
+    asked = repr((os.getcwd(), list(map(str, paths)), question, is_kept()))
+    file = folder() / "answers" / f"{sha256(asked.encode()).hexdigest()}.json"
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        kept = json.loads(file.read_text(encoding="utf-8"), object_hook=_decoded)
+        if kept["rests_on"] == _rests_on(paths):
+            sections = Deferred(kept["first"], lambda: made().sections[1:])
+            return Result(cast("RunResults", None), sections, lambda: made().plot(), more=tuple(kept["more"]))
+    answer = made()
+    if all(state_of(run) == "finished" for run in paths):
+        with suppress(OSError):
+            file.parent.mkdir(exist_ok=True)
+            kept = {"rests_on": _rests_on(paths), "first": answer.sections[0], "more": answer.more}
+            write_atomic(file, lambda writable: writable.write(json.dumps(_encoded(kept)).encode()))
+    return answer
+
+
+def _rests_on(runs: Sequence[Path]) -> str:
+    """Return a digest of the names, sizes and times of the files that an answer about runs rests on."""
+    beside = {file for run in runs for file in run.absolute().parent.glob("*/*.json")}
+    code = (Path(__file__).parents[1] / room for room in ("experiments", "isolation", "reports"))
+    files = {*beside, *HOME.glob("*.jsonl"), *(file for place in (*runs, *code) for file in _files(place))}
+    stats = ((str(file), file.stat()) for file in sorted(files))
+    return sha256(repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]).encode()).hexdigest()
+
+
+def _files(place: Path) -> Iterator[Path]:
+    for path, folders, names in os.walk(place):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        yield from (Path(path, name) for name in names)
+
+
+def _encoded(value: Any) -> Any:
+    """Return a value for JSON: cells and tables by their kind and their parts."""
+    if isinstance(value, dict):
+        return {key: _encoded(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_encoded(each) for each in value]
+    if is_dataclass(value):
+        return {_KIND: type(value).__name__, "of": [_encoded(getattr(value, field.name)) for field in fields(value)]}
+    for plain in (float, int, str):
+        if isinstance(value, plain) and type(value) not in (plain, bool):
+            return {_KIND: type(value).__name__, "of": [plain(value)]}
+    return value
+
+
+def _decoded(value: dict[str, Any]) -> Any:
+    if _KIND not in value:
+        return value
+    parts = (tuple(part) if isinstance(part, list) else part for part in value["of"])
+    return getattr(rendering if value[_KIND] in ("Section", "Spare") else cell_values, value[_KIND])(*parts)
