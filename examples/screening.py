@@ -21,8 +21,8 @@ from scipy.stats import pearsonr, spearmanr
 
 from benchmarks.make_gauntlet_agreements import agreement_with, win_rates
 from knights_isolation.experiments import RunResults, Verdicts, judge, parse_agent, read_suite
+from knights_isolation.experiments.plan import parse_limit
 from knights_isolation.experiments.record import log
-from knights_isolation.experiments.roster import parse_limit
 from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.experiments.studies.screening import (
     AgentAnswers,

@@ -26,7 +26,7 @@ from knights_isolation.isolation.search import Heuristic as Heuristic
 from knights_isolation.isolation.search import is_compilable, search
 from knights_isolation.isolation.search.interpreted import appraise
 
-from .roster import AgentLike, parse_agent, parse_limit, spec_of
+from .plan import AgentLike, parse_agent, parse_limit, spec_of
 
 PositionsLike: TypeAlias = "Positions | States | Sequence[Board] | Sequence[Sequence[int]]"
 """Many positions of one board size: flat arrays, boards, or the cells played to reach each, both placements first."""

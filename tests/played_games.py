@@ -6,9 +6,9 @@ import random
 import pyarrow as pa
 
 from knights_isolation.experiments.exchange.game_files import row_of
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.record.log import games_folder
 from knights_isolation.experiments.record.log_parts import append
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.games.match import GameRecord
 

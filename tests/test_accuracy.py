@@ -32,9 +32,9 @@ from knights_isolation.experiments.exact.labelling import label_run
 from knights_isolation.experiments.exact.labels import read_labels
 from knights_isolation.experiments.exact.opening_winners import knows_winners, opening_winners, split_by_theory
 from knights_isolation.experiments.exchange.game_files import append_game
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.plan.openings import random_openings
 from knights_isolation.experiments.record.log import read_games
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.statistics.proportions import rate_interval
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve

@@ -19,9 +19,9 @@ from knights_isolation import heuristics, isolation
 from knights_isolation.experiments.exact import labels
 from knights_isolation.experiments.exact.labelling import label_run
 from knights_isolation.experiments.exchange.game_files import append_game
+from knights_isolation.experiments.plan import complete, make_agent, parse_spec
+from knights_isolation.experiments.plan.agent_kinds import KINDS, AgentKind
 from knights_isolation.experiments.positions import move_values, opposing, position_value
-from knights_isolation.experiments.roster import Spec, complete, make_agent, parse_spec
-from knights_isolation.experiments.roster.agent_kinds import KINDS, AgentKind
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent
 from knights_isolation.isolation.search.interpreted import value_of_move
@@ -47,7 +47,7 @@ ENGINE = AgentKind(
     "engine",
     forms=("engine",),
     words=("engine",),
-    read=lambda text, start, end: Spec(text, "engine") if text[start:end] == "engine" else None,
+    read=lambda spec, at: "",
     refuse_limit=lambda spec, unit: "",
     usual_limit=lambda spec, default: None,
     make=lambda spec: RandomAgent(spec.name),

@@ -22,10 +22,10 @@ from knights_isolation.experiments.exchange.game_files import append_game, expor
 from knights_isolation.experiments.league.entries import Check, Entry, LeagueEntries
 from knights_isolation.experiments.league.league_results import PlayerForfeits, read_results
 from knights_isolation.experiments.league.submissions import Skipped, Submission
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.positions import move_values
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.checks.check_result import CheckResult

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from knights_isolation.experiments.plan import file_heuristics
-from knights_isolation.experiments.plan.file_heuristics import evaluate, file_catalogue, user_heuristics
-from knights_isolation.experiments.roster import parse_agent
-from knights_isolation.experiments.roster.default_names import heuristics_in, only_heuristic
+from knights_isolation.experiments.plan import parse_agent, user_files
+from knights_isolation.experiments.plan.user_files import (
+    evaluate,
+    file_catalogue,
+    heuristics_in,
+    only_heuristic,
+    user_heuristics,
+)
 from knights_isolation.isolation import Board, play
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic, load_module
 from knights_isolation.isolation.players.agents import RandomAgent
@@ -182,7 +186,7 @@ def test_where_it_is_not_clear_that_is_said(tmp_path, source, message):
 
 
 def test_a_heuristic_that_never_returns_and_hears_nothing_is_given_up(monkeypatch):
-    monkeypatch.setattr(file_heuristics, "LONGEST_CALL", 0.2)
+    monkeypatch.setattr(user_files, "LONGEST_CALL", 0.2)
     released = threading.Event()
 
     def deaf(game, player):

@@ -17,11 +17,11 @@ from board_server import request, serving
 import knights_isolation as ki
 from knights_isolation.experiments.league.entries import check_one
 from knights_isolation.experiments.league.submissions import Submission
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.play.cluster import daemons
 from knights_isolation.experiments.play.cluster.dispatcher import LOSSES_ALLOWED
 from knights_isolation.experiments.play.pools.recovery import DEATHS_ALLOWED
 from knights_isolation.experiments.play.sandboxed_run import setup_of
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.studies.evaluate import LONGEST_WAIT
 from knights_isolation.isolation import Limit, play
 from knights_isolation.isolation.engines.engine_agent import WAITS

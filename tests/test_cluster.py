@@ -18,12 +18,12 @@ from knights_isolation.experiments.exact.board_solving import solve_all
 from knights_isolation.experiments.exact.labelling import label_run
 from knights_isolation.experiments.exact.labels import FILE as LABELS
 from knights_isolation.experiments.exact.labels import read_labels
+from knights_isolation.experiments.plan import named, parse_spec
 from knights_isolation.experiments.plan.config import Config, load_config
 from knights_isolation.experiments.play.cluster import dispatcher, remote_worker
 from knights_isolation.experiments.play.pools.recovery import FORFEITED
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import log, run_directory
-from knights_isolation.experiments.roster import named, parse_spec
 from knights_isolation.experiments.studies.parameter_sweep import parse_axis, plan_sweep, play_sweep
 from knights_isolation.experiments.studies.screening import collect_answers
 from knights_isolation.experiments.suite import read_suite

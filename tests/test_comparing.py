@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from cli import main
 from knights_isolation.experiments.analysis.quick_trial import Trial
-from knights_isolation.experiments.plan.file_heuristics import compiles
+from knights_isolation.experiments.plan.user_files import compiles
 from knights_isolation.isolation import Board, Limit, search
 from knights_isolation.isolation.compiling import code_cache, specialise
 from knights_isolation.isolation.compiling import compile_heuristic as compiler

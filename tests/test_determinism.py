@@ -2,9 +2,9 @@
 
 import pytest
 
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
-from knights_isolation.experiments.roster import parse_agent
 
 UNREPEATABLE = {
     "draws": ("import random", "return random.random()", "chance"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from knights_isolation.experiments.bench import COMMAND
-from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.engines import engine_server
 from knights_isolation.isolation.engines.engine_agent import EngineAgent

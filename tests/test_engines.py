@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_player

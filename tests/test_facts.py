@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from scripted_pool import here
 
-from knights_isolation.experiments.plan import run_keeping
+from knights_isolation.experiments.plan import complete, make_agent, parse_spec, run_keeping, settings_text
+from knights_isolation.experiments.plan.agent_kinds import KINDS
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.runner import play_tournament
@@ -16,8 +17,6 @@ from knights_isolation.experiments.record import run_directory
 from knights_isolation.experiments.record.agent_facts import read_facts, run_facts
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.record.schema import RUN_VERSION, AgentEntry, facts_in_settings, lifted
-from knights_isolation.experiments.roster import complete, make_agent, parse_spec, settings_text
-from knights_isolation.experiments.roster.agent_kinds import KINDS
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verification import verify

@@ -14,7 +14,7 @@ import pytest
 
 from knights_isolation import heuristics
 from knights_isolation.experiments import load_config, parse_agent, play_tournament, read_games
-from knights_isolation.experiments.roster import reference_of, spec_of
+from knights_isolation.experiments.plan import reference_of, spec_of
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.loading.load_user_code import load_heuristic

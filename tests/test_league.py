@@ -21,10 +21,9 @@ from knights_isolation.experiments.league.entries import Check, Entry, LeagueEnt
 from knights_isolation.experiments.league.league_results import PlayerForfeits, read_results
 from knights_isolation.experiments.league.league_run import USUAL, league_config
 from knights_isolation.experiments.league.submissions import Submission, find_submissions
-from knights_isolation.experiments.plan import run_keeping
+from knights_isolation.experiments.plan import complete, parse_agent, parse_spec, run_keeping
+from knights_isolation.experiments.plan.user_files import player_in
 from knights_isolation.experiments.record import log, log_parts
-from knights_isolation.experiments.roster import complete, parse_agent, parse_spec
-from knights_isolation.experiments.roster.default_names import player_in
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import solve
 from knights_isolation.isolation.games.match import GameRecord, play

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
-from knights_isolation.experiments.roster import make_agent, parse_spec
+from knights_isolation.experiments.plan import make_agent, parse_spec
 from knights_isolation.experiments.statistics.proportions import Interval as Estimate
 from knights_isolation.experiments.studies import tuning_games
 from knights_isolation.experiments.studies.parameter_space import space_of

@@ -14,6 +14,7 @@ from scipy.special import expit
 from scripted_pool import here
 
 from cli import main
+from knights_isolation.experiments.plan import named, parse_agent, parse_spec
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
 from knights_isolation.experiments.play.cluster import dispatcher
@@ -21,7 +22,6 @@ from knights_isolation.experiments.play.pools.pool import HerePool
 from knights_isolation.experiments.play.runner import Play, RunOutcome, play_tournament
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.record.run_directory import list_runs
-from knights_isolation.experiments.roster import named, parse_agent, parse_spec
 from knights_isolation.experiments.statistics.contender_verdicts import judge as judge_run
 from knights_isolation.experiments.statistics.proportions import Interval as Estimate
 from knights_isolation.experiments.statistics.run_results import load_findings

@@ -11,7 +11,7 @@ import grimp
 import pytest
 
 from knights_isolation import isolation
-from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import play
 from knights_isolation.isolation.compiling import code_cache
 
@@ -178,7 +178,7 @@ def test_nobody_waits_for_long_for_a_process_that_may_have_been_suspended(tmp_pa
 
 GAME = """
 import sys
-from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import play
 agents = [parse_agent(spec) for spec in sys.argv[1:]]
 print(play(*agents, [24, 14]).moves, "numba" in sys.modules)

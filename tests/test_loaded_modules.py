@@ -19,7 +19,7 @@ files = {name: module.__file__ for name, module in sys.modules.items() if name.s
 print(json.dumps({name: file for name, file in files.items() if file and file.endswith(".py")}))
 """
 NEVER = (
-    *("experiments.plan.", "experiments.play.runner", "experiments.roster", "isolation.compiling", "isolation.engines"),
+    *("experiments.plan.", "experiments.play.runner", "isolation.compiling", "isolation.engines"),
     *("isolation.native", "isolation.players", "isolation.processes", "isolation.search"),
 )
 

@@ -12,7 +12,7 @@ import joblib
 import pytest
 
 from knights_isolation import isolation
-from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import Board, sample_players
 from knights_isolation.isolation.loading import load_user_code
 from knights_isolation.isolation.loading.load_user_code import (

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.games.match import play_games, play_many

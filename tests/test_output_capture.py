@@ -104,7 +104,7 @@ def test_checks_say_which_code_calls_for_the_end() -> None:
 
 
 def test_eval_gives_a_heuristic_up_that_does_not_return(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knights_isolation.experiments.plan.file_heuristics.LONGEST_CALL", 0.05)
+    monkeypatch.setattr("knights_isolation.experiments.plan.user_files.LONGEST_CALL", 0.05)
     over = tmp_path / "over"  # the thread that a command leaves behind would keep this process busy
     endless = f"from pathlib import Path\ndef score(game, player):\n    while not Path({str(over)!r}).exists(): pass\n"
     (tmp_path / "endless.py").write_text(endless)

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_threads import at_once
 
-from knights_isolation.experiments.plan.file_heuristics import file_catalogue
-from knights_isolation.experiments.roster import SpecError, complete, make_agent, parse_agent, parse_spec, settings_text
+from knights_isolation.experiments.plan import SpecError, complete, make_agent, parse_agent, parse_spec, settings_text
+from knights_isolation.experiments.plan.user_files import file_catalogue
 from knights_isolation.heuristics import get
 from knights_isolation.heuristics.composite import Composite, Weight
 from knights_isolation.isolation import Board, Limit, search

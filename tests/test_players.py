@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.games.human import Seat, play_human
 from knights_isolation.isolation.games.match import play_games

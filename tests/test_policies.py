@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from knights_isolation import agent_policy, best_moves
-from knights_isolation.experiments.roster import SpecError, parse_agent
+from knights_isolation.experiments.plan import SpecError, parse_agent
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.games.match import play
 from knights_isolation.isolation.games.vector_games import VectorGames

@@ -18,7 +18,7 @@ from invented_runs import Invented, gauntlet, random_wins
 
 import knights_isolation
 from knights_isolation import experiments, isolation, reports
-from knights_isolation.experiments.roster import AgentLike
+from knights_isolation.experiments.plan import AgentLike
 from knights_isolation.experiments.statistics import frames
 
 ROOT = Path(__file__).parent.parent

@@ -12,7 +12,7 @@ import pytest
 from submissions import HONEST, league, submit
 
 from knights_isolation.experiments.league.entries import source_remarks
-from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.players.agents import ForfeitError
 from knights_isolation.isolation.processes.child import Setup, recipe

@@ -9,9 +9,9 @@ from invented_runs import Invented, gauntlet, random_wins
 
 import knights_isolation
 from cli import main
+from knights_isolation.experiments.plan import make_agent, parse_spec, settings_text
 from knights_isolation.experiments.plan.run_keeping import finish
 from knights_isolation.experiments.record.run_directory import missing_sentence
-from knights_isolation.experiments.roster import make_agent, parse_spec, settings_text
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.frames import verdict_frame
 from knights_isolation.experiments.statistics.move_statistics import Distribution, Effort, measure_effort, over_moves

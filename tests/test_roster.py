@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.roster import (
+from knights_isolation.experiments.plan import (
     SpecError,
     board_refusal,
     complete,
@@ -21,7 +21,7 @@ from knights_isolation.experiments.roster import (
     settings_text,
     with_program,
 )
-from knights_isolation.experiments.roster.agent_kinds import KINDS
+from knights_isolation.experiments.plan.agent_kinds import KINDS
 from knights_isolation.isolation import Limit
 from knights_isolation.isolation.engines.protocol import Program
 

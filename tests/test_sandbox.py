@@ -13,10 +13,10 @@ import psutil
 import pytest
 from sampling import sampled
 
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Board, play
 from knights_isolation.isolation.games.match import GameBatch, play_many
 from knights_isolation.isolation.loading.integrity import ChangedError, unchanged

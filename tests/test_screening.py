@@ -18,9 +18,9 @@ from benchmarks.make_gauntlet_agreements import agreement_with
 from cli import main
 from knights_isolation import heuristics
 from knights_isolation.experiments.analysis.quick_trial import try_heuristic
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.play.runner import play_tournament
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.studies.screening import (
     ask,
     collect_answers,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.experiments.suite import read_suite, shipped_suites
 from knights_isolation.experiments.suite.build_suite import PositionSource, Recipe, build_suite
 from knights_isolation.experiments.suite.suite_file import how_made, members, read_table, write_table

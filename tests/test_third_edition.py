@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games, random_game
 
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import (
     Agent,
     Board,

@@ -8,9 +8,8 @@ from click.testing import CliRunner
 from sampling import sampled
 
 from cli import main
-from knights_isolation.experiments.plan.file_heuristics import file_catalogue
-from knights_isolation.experiments.roster import parse_agent
-from knights_isolation.experiments.roster.default_names import only_heuristic
+from knights_isolation.experiments.plan import parse_agent
+from knights_isolation.experiments.plan.user_files import file_catalogue, only_heuristic
 from knights_isolation.isolation import Board, Limit, search
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
 from knights_isolation.isolation.editions.third.state import state_of

@@ -23,8 +23,8 @@ import pytest
 from board_server import request, serving
 
 from knights_isolation import heuristics
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.positions import opposing
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Board, Limit, perft, search, solve
 from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, specialise
@@ -224,7 +224,7 @@ def first_use(number):
     from knights_isolation.isolation import Board, Limit, perft, play, search, solve
     from knights_isolation.isolation.loading.load_user_code import load_heuristic
     from knights_isolation import heuristics
-    from knights_isolation.experiments.roster import parse_agent
+    from knights_isolation.experiments.plan import parse_agent
 
     board = Board.from_moves([24, 14])
     user = load_heuristic(sys.argv[1], "score").value

@@ -19,11 +19,11 @@ from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import SMALL, Here, command, steady
 from cli import main
 from knights_isolation.experiments.exchange.game_files import save_game
+from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record import run_directory
 from knights_isolation.experiments.record.log import games_folder, read_part
 from knights_isolation.experiments.record.log_parts import append
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import play
 from knights_isolation.isolation.compiling import code_cache
 

@@ -15,11 +15,11 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from knights_isolation.experiments.plan import parse_limit, parse_spec
 from knights_isolation.experiments.plan.config import load_config, parse_openings, to_toml
 from knights_isolation.experiments.plan.openings import file_openings
+from knights_isolation.experiments.plan.spec_parser import complete, make_agent
 from knights_isolation.experiments.record.checked_lines import read_json
-from knights_isolation.experiments.roster import parse_limit, parse_spec
-from knights_isolation.experiments.roster.spec_parser import complete, make_agent
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.games.transcript import position_of
 from knights_isolation.isolation.players.agents import RandomAgent

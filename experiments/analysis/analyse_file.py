@@ -18,11 +18,11 @@ from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 from knights_isolation.isolation.rules.sizes import Size
 
+from ..plan import parse_agent
 from ..plan.config import load_config, playable_size
 from ..plan.run_keeping import digest_of
 from ..play.runner import Play, play_kept
 from ..record.run_directory import HOME, games_at_end
-from ..roster import parse_agent
 from ..statistics.agent_results import relative_costs
 from ..statistics.contender_verdicts import Verdicts, judge_together
 from ..statistics.paired_differences import Comparison, HeadToHead

@@ -14,12 +14,12 @@ from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
+from ..plan import named_settings, parse_agent
 from ..plan.config import load_config
 from ..plan.run_keeping import digest_of
 from ..play.runner import Play, play_kept
 from ..record.run_directory import HOME, games_at_end
 from ..record.tries import read_tries
-from ..roster import named_settings, parse_agent
 from ..statistics.agent_results import relative_costs
 from ..statistics.run_results import load_findings
 from ..statistics.sequential_tests import SequentialTest, own_tests

@@ -24,9 +24,8 @@ from knights_isolation.isolation.loading.load_user_code import (
 from knights_isolation.isolation.rules.parameters import unpartial
 from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
-from ..plan.file_heuristics import likely_heuristics
-from ..roster import AgentLike, split_reference
-from ..roster.default_names import other_definitions
+from ..plan import AgentLike, split_reference
+from ..plan.user_files import likely_heuristics, other_definitions
 
 
 @dataclass(frozen=True)

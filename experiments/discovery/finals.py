@@ -21,9 +21,9 @@ from knights_isolation.isolation.files.atomic_write import make_folder, write_te
 from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.sizes import Size
 
+from ..plan import parse_spec
+from ..plan.spec_parser import complete, named
 from ..play.equal_cost import scaled_nodes, specs_at_equal_cost
-from ..roster import parse_spec
-from ..roster.spec_parser import complete, named
 from ..studies.cascade import check_question
 from ..studies.evaluation import EvaluationTask
 from ..studies.tuning_games import playing, pool_of, prepare

@@ -27,10 +27,10 @@ from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog
 
+from ..plan import AgentLike, named, parse_agent, parse_spec, reference_of
 from ..plan.openings import OpeningSet, orbit_ids, random_openings
 from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
 from ..play.parallel_map import parallel_map
-from ..roster import AgentLike, named, parse_agent, parse_spec, reference_of
 from .accuracy import decisions_frame, is_eligible
 from .labelling import DEFAULT_LIMIT, label_moves, label_table
 

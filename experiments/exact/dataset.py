@@ -32,13 +32,13 @@ from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.rules.seeds import mixed
 from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
+from ..plan import parse_agent
 from ..plan.openings import distinct_positions, orbit_ids, split_of
 from ..plan.run_keeping import locked
 from ..play.parallel_map import parallel_mapper
 from ..record.checked_parquet import read_parquet, save_table
 from ..record.columns import Table, concatenate, numbers, table_of, take, where
 from ..record.schema import DATASET, Column, Schema, feature_column, schema_of
-from ..roster import parse_agent
 
 SPLITS = ("train", "validation", "test")
 _CATEGORIES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")

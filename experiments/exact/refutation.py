@@ -27,8 +27,8 @@ from knights_isolation.isolation.rules.geometry import full_mask, knight_masks
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.sizes import Size
 
+from ..plan import make_agents, parse_agent
 from ..plan.openings import placement_openings
-from ..roster import make_agents, parse_agent
 
 MOST_POSITIONS = 300_000
 """Number of the agent's positions in an opening after which it is left undecided."""

@@ -33,7 +33,7 @@ from knights_isolation.isolation.rules.sizes import Size, parse_size
 from knights_isolation.isolation.suggestions import command, file_meant
 
 from ..agent_like import AgentLike
-from ..plan import run_keeping
+from ..plan import parse_agent, run_keeping
 from ..plan.config import load_config
 from ..plan.openings import colour_roles, opening_ids, orbit_ids, padded
 from ..plan.schedule import Match, Schedule
@@ -45,7 +45,6 @@ from ..record.log import COLOURS, PER_PLY, SCHEMA, games_folder
 from ..record.log_validation import check_log
 from ..record.run_directory import check_run, is_run
 from ..record.schema import IMPORTED, AgentEntry, RunInfo
-from ..roster import parse_agent
 from .queries import connect_runs
 
 Kind = Literal["pgn", "csv", "jsonl"]

@@ -29,11 +29,11 @@ from knights_isolation.isolation.processes.subprocess_player import IMPORT_SECON
 from knights_isolation.isolation.usercode.parsing import parse
 from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 
+from ..plan import complete, parse_spec
+from ..plan.agent_kinds import KINDS
 from ..plan.run_keeping import move_files
 from ..record.checked_lines import read_json, write_json
 from ..record.run_directory import LEAGUE, SUBMITTED, is_run, load_run
-from ..roster import complete, parse_spec
-from ..roster.agent_kinds import KINDS
 from .submissions import Skipped, Submission, find_submissions, free_name, is_not_theirs, is_template
 
 _FUNCTIONS = ("exec", "eval", "compile", "__import__")

@@ -18,14 +18,13 @@ from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size, parse_size
 from knights_isolation.isolation.suggestions import COMMAND, Failed, advice, command, tell
 
-from ..plan import run_keeping
+from ..plan import complete, parse_limit, parse_spec, run_keeping
 from ..plan.config import CLASSIC_OPPONENTS, Config, check_jobs, load_config
 from ..plan.tournament_plan import Plan, make_plan
 from ..play.run_extension import extend, extended_config
 from ..play.runner import RunOutcome
 from ..record import run_directory
 from ..record.log import count_games
-from ..roster import complete, parse_limit, parse_spec
 from .entries import Counting, Entry, LeagueEntries, collect_entries, keep, newest_of, played_in, read_book, write_book
 from .submissions import Skipped, find_submissions
 

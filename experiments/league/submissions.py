@@ -24,7 +24,7 @@ from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.usercode.user_exceptions import to_one_line
 
-from ..roster.default_names import LARGEST_SOURCE, player_in
+from ..plan.user_files import LARGEST_SOURCE, player_in
 
 LARGEST_ARCHIVE = 20_000_000
 """Maximum size of an archive in bytes."""

@@ -1,7 +1,7 @@
 """Tournament configuration: a validated model, read from and written as TOML.
 
 `Config()` is the classic evaluation. Every value is validated on construction. Agent specs are interpreted by
-`experiments.roster`, and the effect of the whole configuration on a board by `experiments.plan.schedule`.
+`spec_parser`, and the effect of the whole configuration on a board by `tournament_plan`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS, Size, parse_size
 from knights_isolation.isolation.suggestions import did_you_mean, file_meant
 
-from ..roster import parse_limit, spec_of
+from .agent_kinds import parse_limit
+from .function_files import spec_of
 from .openings import Subset
 
 Format = Literal["gauntlet", "round-robin", "head-to-head", "best-of"]
@@ -277,7 +278,7 @@ class Config(BaseModel):
 def load_config(path: str | Path | None = None, overrides: Mapping[str, object] | None = None) -> Config:
     """Load the configuration of a TOML file (default: the classic evaluation), with some keys replaced.
 
-    In `overrides`, functions of (game, player) may stand for specs: see `roster.spec_of`.
+    In `overrides`, functions of (game, player) may stand for specs: see `spec_of`.
 
     Raises:
         ValueError: the file cannot be read, or a key or value is wrong: one line with the file, the key, the value and

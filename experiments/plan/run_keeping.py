@@ -44,9 +44,9 @@ from ..record.run_directory import (
     resume_advice,
 )
 from ..record.schema import RUN_VERSION, AgentEntry, RunInfo
-from ..roster.agent_kinds import KINDS
-from ..roster.function_files import FOLDER, keep_function_files, restore_function_files
+from .agent_kinds import KINDS
 from .config import Config, load_config, to_toml
+from .function_files import FOLDER, keep_function_files, restore_function_files
 from .tournament_plan import Entrant, Plan, make_plan
 
 

@@ -14,11 +14,11 @@ from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.seeds import SeedsBy
 from knights_isolation.isolation.rules.sizes import Size
 
-from ..roster import Spec, make_agent, make_agents, parse_limit, parse_spec, settings_text
-from ..roster.agent_kinds import KINDS, METHODS
+from .agent_kinds import KINDS, METHODS, Spec, parse_limit
 from .config import Config
 from .openings import OpeningSet, file_openings, placement_openings, random_openings
 from .schedule import Match, Schedule
+from .spec_parser import make_agent, make_agents, parse_spec, settings_text
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent

@@ -13,8 +13,8 @@ from knights_isolation.isolation.checks.search_cost import measure_costs
 from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.sizes import Size
 
+from ..plan import Spec, make_agent
 from ..plan.tournament_plan import Entrant, Plan, make_plan
-from ..roster import Spec, make_agent
 
 if TYPE_CHECKING:
     from .pools.preparation import Costs

@@ -9,9 +9,9 @@ from typing import Any
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.processes.child import Setup, recipe
 
+from ..plan import complete, make_agent, parse_spec
+from ..plan.agent_kinds import runs_code
 from ..plan.config import Config, load_config
-from ..roster import complete, make_agent, parse_spec
-from ..roster.agent_kinds import runs_code
 from .pools.pool import HerePool
 from .run_extension import extended_config
 from .runner import play_tournament

@@ -42,10 +42,10 @@ from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prev
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 from knights_isolation.isolation.usercode.user_exceptions import safe_repr
 
+from ..plan import make_agent, named, parse_spec
+from ..plan.spec_parser import complete
 from ..play.equal_cost import scaled_nodes
 from ..record.checked_lines import read_json, write_json
-from ..roster import make_agent, named, parse_spec
-from ..roster.spec_parser import complete
 from ..statistics.argument_checks import Ints
 from ..statistics.proportions import Interval, count_pairs, mean_parts, pair_interval, score_from_elo
 from ..statistics.sprt import Decision, Sprt, sprt_path, stopped_estimate

@@ -50,11 +50,11 @@ from knights_isolation.isolation.usercode.inputs import (
 from knights_isolation.isolation.usercode.parsing import parse
 
 from ..league.entries import code_hash_without_layout
+from ..plan import AgentLike, named_settings, reference_of, split_reference
 from ..record.checked_lines import append_lines, read_lines
 from ..record.log_parts import versions
 from ..record.run_directory import HOME
 from ..record.tries import code_of, held_out_positions, known_tries, questions_to
-from ..roster import AgentLike, named_settings, reference_of, split_reference
 from ..statistics.step_down import level_of
 from ..verification import KEPT
 from .cascade import Champion, Prepared, admit, champions, check_question, is_champion, prepare, run_cascade

@@ -26,7 +26,7 @@ from knights_isolation.isolation.rules.limits import Cost, Limit
 from knights_isolation.isolation.rules.sizes import Size
 
 from ..plan.catalogue import Heuristic, first_line
-from ..plan.file_heuristics import named_in_file
+from ..plan.user_files import named_in_file
 from ..suite.suite_file import Suite
 from .pairwise_fit import Comparisons, compare_moves
 

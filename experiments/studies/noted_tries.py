@@ -22,7 +22,7 @@ from ..statistics.proportions import ALPHA, Interval
 from ..statistics.run_results import RunResults, load_findings
 
 if TYPE_CHECKING:
-    from ..roster import AgentLike
+    from ..plan import AgentLike
     from .evaluation import Evaluation, EvaluationTask
     from .feature_selection import Selection
     from .screening import Screening
@@ -83,7 +83,7 @@ def keep_source(spec: str, home: Path = HOME) -> str:
     from knights_isolation.isolation.files.atomic_write import make_folder, write_text
     from knights_isolation.isolation.loading.load_user_code import expand_path
 
-    from ..roster import parse_spec
+    from ..plan import parse_spec
 
     parsed = parse_spec(spec)
     if not parsed.is_file or not is_kept():
@@ -105,7 +105,7 @@ def note_screening(
     `specs` name the contenders in their order, `part` says in words which positions, and `costs` has a node's cost over
     the baseline's by agent, where it is known.
     """
-    from ..roster import named_settings
+    from ..plan import named_settings
 
     if not is_kept():
         return
@@ -141,7 +141,7 @@ def note_evaluations(
 
     Only leads on held-out positions have a p-value, and are corrected for: the others are there to be learned from.
     """
-    from ..roster import named_settings
+    from ..plan import named_settings
     from .evaluate import candidate_reference
 
     if not is_kept():

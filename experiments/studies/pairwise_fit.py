@@ -27,7 +27,7 @@ from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import bind_parameters, name_of
 
-from ..roster import parse_limit
+from ..plan import parse_limit
 from ..statistics.proportions import ALPHA
 from ..statistics.step_down import holm
 from ..suite.suite_file import Suite

@@ -28,7 +28,7 @@ from knights_isolation.isolation.rules.parameters import (
 )
 from knights_isolation.isolation.usercode.parsing import parse
 
-from ..roster.spec import number_text
+from ..plan.agent_kinds import number_text
 from ..statistics.proportions import ALPHA
 
 Vector = NDArray[np.float64]

@@ -13,11 +13,11 @@ import numpy as np
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import parameters_of
 
+from ..plan import DEFAULT_LIMIT, Spec, complete, make_agent, parse_limit, settings_text
+from ..plan.agent_kinds import parse_number
 from ..plan.config import Config
 from ..plan.run_keeping import kept_config
 from ..play.runner import Play, play_kept, play_tournament
-from ..roster import DEFAULT_LIMIT, Spec, complete, make_agent, parse_limit, settings_text
-from ..roster.spec import parse_number
 from ..statistics.agent_results import games_by_agent
 from ..statistics.proportions import Interval
 from ..statistics.run_results import RunResults, load_findings

@@ -39,10 +39,10 @@ from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 
+from ..plan import make_agent, make_agents, parse_spec
 from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
 from ..play.equal_cost import specs_at_equal_cost
 from ..play.parallel_map import parallel_map
-from ..roster import make_agent, make_agents, parse_spec
 from ..statistics.proportions import ErrorContributions, Interval, mean_parts, rate_interval
 from ..statistics.step_down import flip, step_down
 from ..suite.suite_file import Suite, members, read_suite

@@ -19,9 +19,9 @@ import numpy as np
 
 from knights_isolation.isolation.rules.parameters import Parameter
 
+from ..plan import AgentLike, complete, make_agent, parse_limit, settings_text, spec_of
 from ..plan.run_keeping import kept_config
 from ..play.runner import Play, play_kept, play_tournament
-from ..roster import AgentLike, complete, make_agent, parse_limit, settings_text, spec_of
 from ..statistics.contender_verdicts import judge as judge_run
 from ..statistics.game_pairs import matchups
 from ..statistics.paired_differences import compare_directly

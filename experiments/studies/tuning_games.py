@@ -18,11 +18,11 @@ from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
 from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
+from ..plan import Spec, complete, make_agent, named, parse_spec, settings_text
 from ..plan.openings import OpeningSet, orbit_ids, random_openings, split_of
 from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
 from ..play.parallel_map import parallel_mapper
 from ..record.checked_lines import append_lines, open_journal
-from ..roster import Spec, complete, make_agent, named, parse_spec, settings_text
 from ..statistics.proportions import Interval, mean_parts, rate_interval
 from .parameter_space import Space, Vector, space_of
 

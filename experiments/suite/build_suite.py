@@ -33,10 +33,10 @@ from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
 from knights_isolation.isolation.rules.sizes import Size
 
+from ..plan import AgentLike, parse_agent, spec_of
 from ..plan.openings import distinct_positions, orbit_ids, padded, placement_openings, split_of
 from ..play.parallel_map import parallel_map
 from ..record.columns import Table, concatenate, table_of_rows, take
-from ..roster import AgentLike, parse_agent, spec_of
 from .suite_file import MOST_MEMBERS, SCHEMA, how_made, read_table, write_table
 
 

@@ -42,8 +42,7 @@ def _specs(begun: str) -> Iterable[str]:
     >>> "ID:improved@nodes=" in _specs("ID:improved@no")
     True
     """
-    from knights_isolation.experiments.roster.agent_kinds import KINDS, METHODS, SWITCHES
-    from knights_isolation.experiments.roster.spec import UNITS
+    from knights_isolation.experiments.plan.agent_kinds import KINDS, METHODS, SWITCHES, UNITS
 
     if "@" in begun:
         done = begun[: max(begun.rfind("@"), begun.rfind(",")) + 1]

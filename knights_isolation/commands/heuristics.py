@@ -27,7 +27,7 @@ def new(file: str | Path) -> Result[Path]:
         isolation new my_heuristic.py
         isolation analyse my_heuristic.py
     """
-    from knights_isolation.experiments.heuristic_template import write_template
+    from knights_isolation.experiments.plan.catalogue import write_template
 
     path = write_template(Path(file))
     return Result(path, (), text=f"Wrote {path}. Next: {shown_command('try', path)}")
@@ -46,7 +46,7 @@ def try_(
         isolation try my_heuristic.py
         isolation try game_agent.py:custom_score_2 --limit nodes=300
     """
-    from knights_isolation.experiments.roster import reference_of, spec_of
+    from knights_isolation.experiments.plan import reference_of, spec_of
     from knights_isolation.reports.analysis.file_answers import trials_answer
 
     return trials_answer(reference_of(heuristic), spec_of(baseline) if baseline else None, limit)
@@ -88,7 +88,7 @@ def analyse(
             raise ValueError("--quick plays no gauntlet: leave out --opponent, --pairs, --markdown and --html")
         return cast("Result[Analysis]", try_(heuristic, baseline=baseline, limit=limit))
     from knights_isolation.experiments.analysis.analyse_file import TrialConditions
-    from knights_isolation.experiments.roster import parse_limit, reference_of, spec_of
+    from knights_isolation.experiments.plan import parse_limit, reference_of, spec_of
     from knights_isolation.reports.analysis.analysis_page import analysis_answer
 
     against, rivals = spec_of(baseline) if baseline else None, tuple(map(spec_of, opponents))
@@ -108,7 +108,7 @@ def evaluate_position(position: Position, *, file: Sequence[HeuristicFile] = ())
         isolation eval --moves d3,a2
         isolation eval --fen '7/7/n6/3N3/7/7/7 w - - 0 1' --file my_heuristic.py
     """
-    from knights_isolation.experiments.roster import reference_of
+    from knights_isolation.experiments.plan import reference_of
     from knights_isolation.reports.analysis.file_contents import values_answer
 
     return values_answer(position, list(map(reference_of, file)))

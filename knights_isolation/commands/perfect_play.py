@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from knights_isolation.experiments.roster import parse_limit, spec_of
+from knights_isolation.experiments.plan import parse_limit, spec_of
 from knights_isolation.isolation.rules.sizes import parse_size
 from knights_isolation.reports.answers import Result, run_path
 

@@ -40,7 +40,7 @@ def engine(
         isolation engine ID:territory
         isolation engine ID:territory@nodes=2000 --board 9x11
     """
-    from knights_isolation.experiments.roster import parse_agent
+    from knights_isolation.experiments.plan import parse_agent
     from knights_isolation.isolation.engines.engine_server import serve_stdio
     from knights_isolation.isolation.engines.protocol import variants_text
     from knights_isolation.isolation.rules.sizes import parse_size

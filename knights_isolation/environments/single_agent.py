@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.roster import AgentLike, parse_agent, parse_limit, spec_of
+from knights_isolation.experiments.plan import AgentLike, parse_agent, parse_limit, spec_of
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.exact.solver import solver_limits

@@ -12,8 +12,8 @@ from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT, try
 from knights_isolation.experiments.analysis.commit_check import Checked, Terms, check_file
 from knights_isolation.experiments.analysis.file_contents import FileContents, read_file
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
-from knights_isolation.experiments.roster import AgentLike, parse_limit, reference_of
-from knights_isolation.experiments.roster.default_names import only_heuristic
+from knights_isolation.experiments.plan import AgentLike, parse_limit, reference_of
+from knights_isolation.experiments.plan.user_files import only_heuristic
 from knights_isolation.experiments.studies.noted_tries import note_screening
 from knights_isolation.isolation.files.git_revisions import revision_named
 from knights_isolation.isolation.loading.load_user_code import load_warnings

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def values_answer(position: Board, references: Sequence[str]) -> Result[list[dict[str, object]]]:
     """Evaluate a position with all heuristics, and with those of some files, whose failures are told."""
-    from knights_isolation.experiments.plan.file_heuristics import evaluate, failures, user_heuristics
+    from knights_isolation.experiments.plan.user_files import evaluate, failures, user_heuristics
     from knights_isolation.isolation.boards.drawing import to_text
 
     with captured(", ".join(references)):
@@ -55,7 +55,7 @@ def catalogue_answer(file: str | Path | None) -> Result[list[CatalogueEntry]]:
 
 
 def _of_file(file: str | Path) -> list[CatalogueEntry]:
-    from knights_isolation.experiments.plan.file_heuristics import file_catalogue
+    from knights_isolation.experiments.plan.user_files import file_catalogue
 
     from ..watch.run_progress import counting
 
@@ -65,8 +65,7 @@ def _of_file(file: str | Path) -> list[CatalogueEntry]:
 
 def checks_answer(player: str) -> Result[list[CheckResult]]:
     """Return what the checks of a player have found, of FILE:CLASS or of FILE if it has only one."""
-    from knights_isolation.experiments.plan.file_heuristics import named_in_file
-    from knights_isolation.experiments.roster.default_names import only_player
+    from knights_isolation.experiments.plan.user_files import named_in_file, only_player
     from knights_isolation.isolation.checks.agent_checks import check_player
     from knights_isolation.isolation.loading.load_user_code import load_player
 

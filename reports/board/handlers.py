@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments.exchange.queries import PLIES, PlayedGames, explore, read_played
+from knights_isolation.experiments.plan import board_refusal, complete, make_agent, parse_spec
 from knights_isolation.experiments.positions import Heuristic, compiles, move_values, opposing, position_value
 from knights_isolation.experiments.record.log import games_folder, live_files
-from knights_isolation.experiments.roster import board_refusal, complete, make_agent, parse_spec
 from knights_isolation.isolation.players.agents import Agent, choose_once
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.sizes import Size

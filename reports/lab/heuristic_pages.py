@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.heuristic_template import TEMPLATE
+from knights_isolation.experiments.plan.catalogue import TEMPLATE
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.record.run_directory import HOME
 from knights_isolation.heuristics.composite import Composite

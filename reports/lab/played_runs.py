@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.plan import run_keeping
+from knights_isolation.experiments.plan import AgentLike, run_keeping, spec_of
 from knights_isolation.experiments.plan.config import Config, example_toml, load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_entrants, make_plan
 from knights_isolation.experiments.play.equal_cost import check_scalable
@@ -16,7 +16,6 @@ from knights_isolation.experiments.play.run_extension import extend, extended_co
 from knights_isolation.experiments.play.runner import RunOutcome
 from knights_isolation.experiments.record import run_directory
 from knights_isolation.experiments.record.log import count_games
-from knights_isolation.experiments.roster import AgentLike, spec_of
 from knights_isolation.experiments.studies.noted_tries import note_run
 from knights_isolation.isolation.files.atomic_write import write_new
 from knights_isolation.isolation.suggestions import COMMAND

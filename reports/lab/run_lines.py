@@ -18,12 +18,12 @@ from urllib.parse import quote
 
 from pydantic import Field, TypeAdapter
 
+from knights_isolation.experiments.plan import parse_spec
 from knights_isolation.experiments.record.agent_facts import run_facts
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.record.log import count_games, games_folder
 from knights_isolation.experiments.record.run_directory import END, FACTS, is_imported, load_run, state_of
 from knights_isolation.experiments.record.schema import RunInfo
-from knights_isolation.experiments.roster import parse_spec
 from knights_isolation.isolation.compiling.code_cache import folder
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.files.received import read_plain

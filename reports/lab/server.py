@@ -25,9 +25,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from knights_isolation.experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
+from knights_isolation.experiments.plan import AgentLike, parse_agent, reference_of
 from knights_isolation.experiments.play.pools.interrupts import until_interrupted
 from knights_isolation.experiments.record.run_directory import HOME, check_run, load_run
-from knights_isolation.experiments.roster import AgentLike, parse_agent, reference_of
 from knights_isolation.isolation.exact.solved_tables import covered_sizes
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.processes.child import Setup
@@ -139,7 +139,7 @@ def serve_board(
     runs: Sequence[RunLike], files: Sequence[AgentLike], agents: Sequence[AgentLike], port: int, open_browser: bool
 ) -> None:
     """Serve the board with runs, by default those in `HOME`, heuristics of files, and agents."""
-    from knights_isolation.experiments.plan.file_heuristics import user_heuristics
+    from knights_isolation.experiments.plan.user_files import user_heuristics
 
     paths = tuple(map(check_run, run_paths(runs))) if runs else ()
     own = user_heuristics([reference_of(file) for file in files])

@@ -12,9 +12,9 @@ from knights_isolation.experiments.discovery import finals
 from knights_isolation.experiments.discovery.campaign import CLIMBS, EDGES, Campaign, SearchTask, run_campaign
 from knights_isolation.experiments.discovery.finals import CEILING, Finalist, Headroom, Strength
 from knights_isolation.experiments.discovery.programs import NODES, REFERENCE
+from knights_isolation.experiments.plan import AgentLike, spec_of
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.run_directory import HOME
-from knights_isolation.experiments.roster import AgentLike, spec_of
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval, agree
 from knights_isolation.experiments.statistics.step_down import holm

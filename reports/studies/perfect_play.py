@@ -17,9 +17,9 @@ from knights_isolation.experiments.exact.dataset import PARTS, DatasetRecipe, wr
 from knights_isolation.experiments.exact.labelling import DEFAULT_LIMIT, label_run
 from knights_isolation.experiments.exact.labels import FILE
 from knights_isolation.experiments.exact.refutation import OpeningAnswer, Refuted, refute
+from knights_isolation.experiments.plan import AgentLike
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.log import count_games
-from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import Solution, solve, solve_length

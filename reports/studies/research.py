@@ -9,11 +9,19 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.experiments import roster
+from knights_isolation.experiments.plan import (
+    AgentLike,
+    Spec,
+    make_agent,
+    named,
+    parse_spec,
+    reference_of,
+    settings_text,
+    spec_of,
+)
 from knights_isolation.experiments.plan.run_keeping import digest_of
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.run_directory import HOME
-from knights_isolation.experiments.roster import AgentLike, Spec, named, parse_spec, reference_of, spec_of
 from knights_isolation.experiments.studies.evaluation import Budget, Evaluation, EvaluationTask, revealed
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.limits import Limit
@@ -138,7 +146,7 @@ def _tune(spec: Spec, opponent: str, games: int, seed: int, jobs: int) -> tuple[
     from .tuning import tune_result
 
     make_folder(HOME)
-    facts = [roster.settings_text(spec, roster.make_agent(spec)), opponent, games, seed]
+    facts = [settings_text(spec, make_agent(spec)), opponent, games, seed]
     out = HOME / f"research-{digest_of(facts)}.jsonl"
     limit = f"nodes={NODES}"
 
@@ -157,7 +165,7 @@ def _improved(
     from knights_isolation.experiments.studies.tuning_games import with_values
     from knights_isolation.isolation.rules.parameters import parameters_of
 
-    if not parameters_of(roster.make_agent(spec).heuristic):
+    if not parameters_of(make_agent(spec).heuristic):
         return Step(name, True, "it has no parameters"), spec
     result = improve()
     values = result.value.values if result.value.is_better else {}

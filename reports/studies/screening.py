@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation.experiments.analysis.file_contents import agents_named
+from knights_isolation.experiments.plan import AgentLike, parse_limit, parse_spec, spec_of
 from knights_isolation.experiments.play.pools.interrupts import keeping
-from knights_isolation.experiments.roster import AgentLike, parse_limit, parse_spec, spec_of
 from knights_isolation.experiments.statistics.proportions import ALPHA
 from knights_isolation.experiments.studies.noted_tries import note_screening
 from knights_isolation.experiments.studies.screening import (

@@ -15,11 +15,7 @@ from rich.live import Live
 from rich.table import Table
 
 from knights_isolation import heuristics
-from knights_isolation.experiments import roster
-from knights_isolation.experiments.plan.file_heuristics import named_in_file
-from knights_isolation.experiments.play.equal_cost import specs_at_equal_cost
-from knights_isolation.experiments.play.pools.interrupts import keeping
-from knights_isolation.experiments.roster import (
+from knights_isolation.experiments.plan import (
     AgentLike,
     make_agent,
     named,
@@ -28,7 +24,10 @@ from knights_isolation.experiments.roster import (
     reference_of,
     spec_of,
 )
-from knights_isolation.experiments.roster.function_files import is_function_file
+from knights_isolation.experiments.plan.function_files import is_function_file
+from knights_isolation.experiments.plan.user_files import named_in_file
+from knights_isolation.experiments.play.equal_cost import specs_at_equal_cost
+from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
 from knights_isolation.experiments.studies import pairwise_fit, tuning_games
@@ -146,7 +145,7 @@ def tune_result(
     """
     spec, target, play = spec_of(agent), task.spec.target, partial(play_kept_run, command="tune")
     with captured(spec):
-        heuristic, choices = roster.make_agent(task.spec).heuristic, task.sampler == "optuna"
+        heuristic, choices = make_agent(task.spec).heuristic, task.sampler == "optuna"
         assert heuristic is not None
         check_parameters(heuristic, task.wanted, target, is_patched=bool(patch), with_choices=choices)
     with keeping("what was played" if out else "", Path(out or "")):

@@ -26,7 +26,7 @@ from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.atomic_write import write_atomic
 from knights_isolation.isolation.loading.load_user_code import LoadError, content_hash, expand_path, sources
 
-from ...roster import parse_spec
+from ...plan import parse_spec
 
 if TYPE_CHECKING:
     from ..pools.game_worker import Task

@@ -26,8 +26,8 @@ from knights_isolation.isolation.players.agents import Agent, RandomAgent, code_
 from knights_isolation.isolation.processes.subprocess_player import patience
 from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS
 
+from ...plan import make_agent, parse_spec, settings_text, with_program
 from ...plan.schedule import Ids, Schedule
-from ...roster import make_agent, parse_spec, settings_text, with_program
 from ..finished_games import FinishedGames, LogPart
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Choose the function or class when a spec names only a file; find players in source that is not run.
+"""Heuristics and players of user files: find and choose them, say whether they compile, evaluate positions with them.
 
 All functions that load a file raise LoadError if it cannot be loaded; those that choose, also if there is nothing to
 choose or the choice is open.
@@ -9,15 +9,15 @@ from __future__ import annotations
 import ast
 import inspect
 import warnings
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
+from knights_isolation import heuristics
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.editions.edition import FIRST, SECOND, THIRD, edition_of, is_of_third_edition
 from knights_isolation.isolation.editions.third.state import Action, StateHeuristic
@@ -36,14 +36,24 @@ from knights_isolation.isolation.loading.load_user_code import (
 )
 from knights_isolation.isolation.processes.child_process import call_in_child
 from knights_isolation.isolation.usercode.inputs import Inputs, changed_input
-from knights_isolation.isolation.usercode.output_capture import prevent_exit
+from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 from knights_isolation.isolation.usercode.parsing import parse
-from knights_isolation.isolation.usercode.timeouts import cpu_timeout
+from knights_isolation.isolation.usercode.timeouts import (
+    UserCodeTimeout,
+    cpu_timeout,
+    run_with_watchdog,
+    wall_timeout,
+)
+
+from .catalogue import CatalogueEntry, Heuristic, entry_of, first_line
 
 USUAL_PLAYERS = ("CustomPlayer", "AlphaBetaPlayer")
 """Classes that the editions' own tournaments play, most likely first."""
 LARGEST_SOURCE = 1_000_000
 """Maximum size in bytes; hand-written files are smaller."""
+LONGEST_CALL = 10.0
+"""Time limit in seconds for a heuristic's value of one position."""
+_LONGEST_TRY = 2.0
 _BASES_OF_THIRD = ("BasePlayer", "DataPlayer")
 
 
@@ -90,12 +100,10 @@ def _edition(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: tuple[s
     if "get_action" in methods:
         return THIRD.name
     if "get_move" in methods:
-        asked = [argument.arg for argument in methods["get_move"].args.args]
-        return (
-            FIRST.name
-            if len(asked) - len(methods["get_move"].args.defaults) == 4 or "legal_moves" in asked
-            else SECOND.name
-        )
+        parameters = methods["get_move"].args
+        asked = [parameter.arg for parameter in parameters.args]
+        is_first = len(asked) - len(parameters.defaults) == 4 or "legal_moves" in asked
+        return FIRST.name if is_first else SECOND.name
     bases = [base.id if isinstance(base, ast.Name) else getattr(base, "attr", "") for base in node.bases]
     for base in bases:
         if base in classes and base not in seen:
@@ -115,10 +123,7 @@ def _aliases(tree: ast.Module) -> Iterator[tuple[str, str]]:
             yield from ((target.id, node.value.id) for target in node.targets if isinstance(target, ast.Name))
 
 
-_LONGEST_CALL = 2.0
-
-
-def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
+def heuristics_in(path: str | Path) -> dict[str, Heuristic]:
     """Return the functions of a file that `load_heuristic` accepts, by name, including helpers with two arguments.
 
     For a file of the third edition, these are functions of (state, player_id) and its players' ``CustomPlayer.score``.
@@ -127,9 +132,9 @@ def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
     names = [name for name, value in vars(module).items() if is_heuristic(value)]
     players = _third_edition_players(module)
     names += [f"{name}.score" for name, player in players if is_heuristic(getattr(player, "score", None))]
-    heuristics = {name: load_heuristic(path, name).value for name in names}
+    loaded = {name: load_heuristic(path, name).value for name in names}
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
-    return {name: value for name, value in heuristics.items() if isinstance(value, StateHeuristic) or not is_third}
+    return {name: value for name, value in loaded.items() if isinstance(value, StateHeuristic) or not is_third}
 
 
 def other_definitions(path: str | Path, used: Collection[str]) -> dict[str, str]:
@@ -167,7 +172,7 @@ def _why_unused(path: str | Path, name: str, value: Any) -> str:
     return f"takes {inspect.signature(value)}, not {asked}"
 
 
-def evaluation_methods(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
+def evaluation_methods(path: str | Path) -> dict[str, Heuristic]:
     """Return the methods of a file's third-edition players that return a number for a state, by ``CLASS.METHOD``.
 
     They take a state, or a state and a player_id. Each is called once, in a position after both placements.
@@ -189,7 +194,7 @@ def _third_edition_players(module: ModuleType) -> list[tuple[str, Any]]:
 def _is_evaluation(method: StateHeuristic) -> bool:
     board = Board.from_moves([24, 74], THIRD.usual_size)
     try:
-        with cpu_timeout(_LONGEST_CALL), prevent_exit():
+        with cpu_timeout(_LONGEST_TRY), prevent_exit():
             value = method(board, board.active_player)
     except Exception:
         return False
@@ -201,11 +206,11 @@ def only_heuristic(path: str | Path) -> str:
 
     If there are helpers with two arguments as well, the parameter names decide.
     """
-    heuristics = heuristics_in(path)
+    found = heuristics_in(path)
     for name in ("score", "custom_score", "CustomPlayer.score"):
-        if name in heuristics:
+        if name in found:
             return name
-    likely = [name for name, value in heuristics.items() if names_game_and_player(value)] or list(heuristics)
+    likely = [name for name, value in found.items() if names_game_and_player(value)] or list(found)
     if len(likely) == 1:
         return likely[0]
     if likely:
@@ -247,8 +252,7 @@ def only_player(path: str | Path) -> str:
     raise LoadError(f"{path} has no class with a method get_move or get_action{hint}")
 
 
-@dataclass(frozen=True)
-class PlayerFacts:
+class PlayerFacts(NamedTuple):
     """Facts about a player in a file.
 
     Attributes:
@@ -256,12 +260,17 @@ class PlayerFacts:
         edition: its edition.
         usual_limit: that edition's milliseconds per move.
         inputs: what the file read when it was imported.
+        printed: messages about the file's output.
     """
 
     name: str
     edition: str
     usual_limit: float
     inputs: Inputs
+    printed: tuple[str, ...]
+
+
+_FACTS = TypeAdapter(PlayerFacts)
 
 
 def player_facts(path: str | Path, name: str) -> PlayerFacts:
@@ -282,30 +291,25 @@ def player_facts(path: str | Path, name: str) -> PlayerFacts:
 @lru_cache(maxsize=1000)
 def _player_facts(path: str, name: str, content: str) -> PlayerFacts:
     try:
-        answer = call_in_child(_ask_file, path, name)
+        facts = _FACTS.validate_python(call_in_child(_ask_file, path, name), strict=True)
+    except ValidationError:
+        raise LoadError(f"{path} tampered with its own result") from None
     except ValueError as error:
         why = str(error).removeprefix("LoadError: ")
         raise LoadError(why if path in why else f"{path} {why}") from None
-    try:
-        own_name, edition, usual_limit, inputs, printed = _FACTS.validate_python(answer, strict=True)
-    except ValidationError:
-        raise LoadError(f"{path} tampered with its own result") from None
-    for said in printed:
+    for said in facts.printed:
         warnings.warn(said, stacklevel=2)
-    return PlayerFacts(own_name, edition, usual_limit, inputs)
-
-
-_FACTS = TypeAdapter(tuple[str, str, float, Inputs, tuple[str, ...]])
+    return facts
 
 
 def _ask_file(path: str, name: str) -> tuple[str, str, float, Inputs, tuple[str, ...]]:
-    """Return the fields of `PlayerFacts` and messages about the file's output; for a process of its own."""
+    """Return the fields of `PlayerFacts`; for a process of its own."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         name = name or only_player(path)
         edition = edition_of(load_player(path, name).value)
-    texts = tuple(str(warning.message) for warning in said)
-    return name, edition.name, float(edition.usual_limit), inputs_of(path), texts
+    printed = tuple(str(warning.message) for warning in said)
+    return name, edition.name, float(edition.usual_limit), inputs_of(path), printed
 
 
 def names_game_and_player(function: Callable[..., Any]) -> bool:
@@ -315,3 +319,114 @@ def names_game_and_player(function: Callable[..., Any]) -> bool:
     except ValueError:  # a built-in without a signature
         return False
     return len(names) >= 2 and names[0] in ("game", "board", "state", "g") and names[1] in ("player", "p", "me", "self")
+
+
+def file_catalogue(
+    path: str | Path, show: Callable[[int, int], None] = lambda done, total: None
+) -> list[CatalogueEntry]:
+    """List everything that `FILE:NAME` can name as a heuristic in a user's file, without unrelated helpers.
+
+    Of third-edition players all methods are listed that return a number for a state.
+
+    `show` is called with the number listed so far, starting at 0: each function is compiled, which may take seconds.
+    """
+    functions = likely_heuristics(path) | evaluation_methods(path)
+    entries: list[CatalogueEntry] = []
+    show(0, len(functions))
+    for name, function in functions.items():
+        entries.append(entry_of(name, first_line(function), function, compiles(function)))
+        show(len(entries), len(functions))
+    return entries
+
+
+def likely_heuristics(path: str | Path) -> dict[str, Heuristic]:
+    """Return the functions of a file that are heuristics according to their parameter names or return values."""
+    return {
+        name: function
+        for name, function in heuristics_in(path).items()
+        if names_game_and_player(function) or _returns_numbers(function)
+    }
+
+
+def _returns_numbers(function: Heuristic) -> bool:
+    for moves in ([24, 14], [24, 14, 9, 29, 22, 16]):
+        board = Board.from_moves(moves)
+        try:
+            with wall_timeout(LONGEST_CALL):
+                _value(function, board, board.active_player)
+            return True
+        except Exception:
+            continue
+    return False
+
+
+def user_heuristics(references: Sequence[str]) -> dict[str, Heuristic]:
+    """Return the heuristics of ``FILE:FUNCTION`` or of files, by names made of the file's and the function's name."""
+    named = map(named_in_file, references)
+    return {f"{Path(path).name}:{name}": load_heuristic(path, name).value for path, name in named}
+
+
+def evaluate(functions: Mapping[str, Heuristic], board: Board) -> list[dict[str, Any]]:
+    """Return one row per heuristic: its values of a position for both players, or the exception in a value's place."""
+    rows = []
+    for name, function in functions.items():
+        values = {f"player {player}": _value_or_failure(function, board, player) for player in board.players}
+        rows.append({"heuristic": name, **values})
+    return rows
+
+
+def _value_or_failure(function: Heuristic, board: Board, player: Any) -> float | str:
+    from knights_isolation.isolation.players.agents import forfeit_from
+
+    try:
+        return run_with_watchdog(partial(_value, function, board, player), lambda: "asked", LONGEST_CALL)
+    except (UserCodeTimeout, WantsToEnd) as error:
+        return str(error)
+    except Exception as error:
+        return forfeit_from(error).detail
+
+
+def _value(function: Heuristic, board: Board, player: Any) -> float:
+    with prevent_exit():
+        return float(function(board.copy(), player)) + 0.0  # turns −0.0 into 0.0
+
+
+def failures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a clause for each row of `evaluate` with a failure: the name, and the first value that is no number."""
+    sentences = []
+    for row in rows:
+        name, *values = row.values()
+        sentences += [f"{name}: {value}" for value in values if isinstance(value, str) or value != value][:1]
+    return sentences
+
+
+def split_reference(reference: str) -> tuple[str, str]:
+    """Return the file and the name in ``FILE.py:NAME``, with or without ``ID:``; the name is empty for a file alone.
+
+    >>> split_reference("ID:mine.py:score"), split_reference("mine.py")
+    (('mine.py', 'score'), ('mine.py', ''))
+    """
+    reference = reference.removeprefix("ID:")
+    path, _, name = reference.rpartition(":")
+    return (path, name) if name and path.endswith(".py") else (reference, "")
+
+
+def named_in_file(reference: str, find: Callable[[str], str] = only_heuristic) -> tuple[str, str]:
+    """Split ``FILE:NAME`` into file and name; for a file alone, `find` supplies the name: its only heuristic's."""
+    reference = reference.removeprefix("ID:")
+    if reference in heuristics.names() and not Path(reference).exists():
+        raise ValueError(f"{reference} is built in: name a function in your own file, such as mine.py:score")
+    path, name = split_reference(reference)
+    return path, name or find(path)
+
+
+def compiles(function: Heuristic) -> str:
+    """Return whether a heuristic compiles, and if not why, or where compiled code differs from Python."""
+    from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+
+    try:
+        compile_heuristic(function)
+    except CompileError as error:
+        line = f" (line {error.line})" if error.line else ""
+        return f"{'differs' if error.is_difference else 'no'}: {error.reason}{line}"
+    return "yes"

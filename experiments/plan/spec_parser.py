@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
 from glob import glob, has_magic
@@ -24,9 +25,20 @@ from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import KINDS_OF_VALUES
 
 from ..agent_like import AgentLike
-from .agent_kinds import KINDS, SWITCHES
+from .agent_kinds import (
+    KINDS,
+    SWITCHES,
+    UNITS,
+    Spec,
+    SpecError,
+    number_of,
+    number_text,
+    parse_limit,
+    parse_number,
+    raise_spec_error,
+    read_player,
+)
 from .function_files import is_function_file, spec_of
-from .spec import UNITS, Spec, SpecError, number_of, number_text, parse_limit, parse_number, raise_spec_error
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.engines.protocol import Program
@@ -55,13 +67,17 @@ def parse_agent(agent: AgentLike, default_limit: Limit | None = None) -> Agent:
 
 def parse_spec(text: str) -> Spec:
     """Parse a spec; file names are not checked."""
-    if name := _NAME.match(text):
-        given, start = name[1].strip(), name.end()
-    else:
-        given, start = "", 0
-    at = _find_options(text, start)
-    spec = replace(_parse_player(text, start, at), name=given)
-    return _parse_options(spec, at + 1) if at < len(text) else spec
+    name = _NAME.match(text)
+    start = name.end() if name else 0
+    files = [match.start() for match in _FILE_END.finditer(text, start)]
+    at = text.find("@", files[-1] if files else start)  # an @ inside the path of a file is part of the path
+    end = at if at >= 0 else len(text)
+    spec = read_player(text, start, end)
+    if spec is None:
+        word = text[start:end].strip()
+        raise_spec_error(_unknown_player(word) if word else "a player is missing", text, start, end)
+    spec = replace(spec, name=name[1].strip() if name else "")
+    return _parse_options(spec, end + 1) if end < len(text) else spec
 
 
 def expand(spec: Spec) -> list[Spec]:
@@ -106,12 +122,10 @@ def named(spec: Spec) -> Spec:
     """Complete a spec from its file, which is loaded here; the file of a player is loaded in a separate process.
 
     Adds the name of the function or class for a file alone, and the limit of a player's edition if the spec has none;
-    see `default_names`.
+    see `user_files`.
     """
-    try:
+    with _underlining(spec.text, spec.start, spec.end):
         return KINDS[spec.kind].name_target(spec)
-    except ValueError as error:
-        raise_spec_error(str(error), spec.text, spec.start, spec.end)
 
 
 def with_program(spec: Spec, programs: Mapping[str, Program]) -> Spec:
@@ -134,10 +148,17 @@ def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
 
 def make_agent(spec: Spec) -> Agent:
     """Return the agent of a completed spec."""
-    try:
+    with _underlining(spec.text, spec.start, spec.end):
         return KINDS[spec.kind].make(spec)
+
+
+@contextmanager
+def _underlining(text: str, start: int, end: int) -> Iterator[None]:
+    """Have errors point at the part of a spec that they are about."""
+    try:
+        yield
     except ValueError as error:
-        raise_spec_error(str(error), spec.text, spec.start, spec.end)
+        raise_spec_error(str(error), text, start, end)
 
 
 def settings_text(spec: Spec, agent: Agent) -> str:
@@ -148,24 +169,8 @@ def settings_text(spec: Spec, agent: Agent) -> str:
 
 def named_settings(spec: str) -> tuple[str, str]:
     """Return the name and the settings of the agent that a spec names."""
-    parsed = complete(named(parse_spec(spec)), None)
-    agent = make_agent(parsed)
-    return agent.name, settings_text(parsed, agent)
-
-
-def _find_options(text: str, start: int) -> int:
-    """Return the position of the `@` before the options; an `@` inside the path of a file is part of the path."""
-    files = [match.start() for match in _FILE_END.finditer(text, start)]
-    at = text.find("@", max(start, *files[-1:]) if files else start)
-    return at if at >= 0 else len(text)
-
-
-def _parse_player(text: str, start: int, end: int) -> Spec:
-    for kind in KINDS.values():
-        if spec := kind.read(text, start, end):
-            return spec
-    word = text[start:end].strip()
-    raise_spec_error(_unknown_player(word) if word else "a player is missing", text, start, end)
+    parsed = complete(named(parse_spec(spec)))
+    return parsed.name, settings_text(parsed, make_agent(parsed))
 
 
 def _unknown_player(word: str) -> str:
@@ -189,10 +194,8 @@ def _parse_options(spec: Spec, start: int) -> Spec:
         add = _with_switch if part.strip() in SWITCHES else _with_limit
         if _OPTION.match(part):
             add = _with_option if KINDS[spec.kind].is_program else _with_parameter
-        try:
+        with _underlining(spec.text, first, first + len(part)):
             spec = add(spec, part.strip())
-        except ValueError as error:
-            raise_spec_error(str(error), spec.text, first, first + len(part))
         first += len(part) + 1
     deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
     if "agree" in spec.switches and not deepens:

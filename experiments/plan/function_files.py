@@ -35,7 +35,7 @@ from knights_isolation.isolation.usercode.parsing import suppress_warnings
 from knights_isolation.lazy_package import TOOLKIT
 
 from ..agent_like import AgentLike
-from .spec import number_text, parse_limit
+from .agent_kinds import number_text, parse_limit
 
 FOLDER = "functions"
 _MOST_IN_A_NAME = 4
