@@ -17,8 +17,8 @@ from markupsafe import Markup, escape
 from knights_isolation.experiments.exact import labels
 from knights_isolation.experiments.exchange.game_files import load_game
 from knights_isolation.experiments.exchange.queries import Kind, find_games, read_game, with_mistakes
-from knights_isolation.experiments.record.agent_facts import read_facts
 from knights_isolation.experiments.record.run_directory import missing_sentence
+from knights_isolation.experiments.record.schema import read_facts
 from knights_isolation.isolation.boards.drawing import format_value, standing, to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord

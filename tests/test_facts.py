@@ -14,9 +14,8 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record import run_directory
-from knights_isolation.experiments.record.agent_facts import read_facts, run_facts
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
-from knights_isolation.experiments.record.schema import RUN_VERSION, AgentEntry, facts_in_settings, lifted
+from knights_isolation.experiments.record.schema import RUN_VERSION, AgentEntry, facts_in_settings, lifted, read_facts
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verification import verify
@@ -36,7 +35,7 @@ def described(text):
 
 def read_entry(entry):
     """The facts in an agent's entry in a run.json of before its versions were numbered."""
-    return run_facts("it", AgentEntry(**lifted({"agents": {"it": entry}})["agents"]["it"]))
+    return AgentEntry(**lifted({"agents": {"it": entry}})["agents"]["it"])
 
 
 @pytest.mark.parametrize("text", SPECS)
@@ -44,9 +43,9 @@ def test_facts_are_what_the_agent_says_of_itself(text):
     spec, agent, settings = described(text)
     entry = {"spec": str(spec), "roles": ["opponent"], "settings": settings, "deterministic": agent.is_deterministic}
     facts = read_entry(entry)
-    assert (facts.name, facts.roles, facts.spec) == ("it", ("opponent",), str(spec))
-    assert facts.settings == json.loads(settings)
-    assert facts.is_deterministic == agent.is_deterministic
+    assert (facts.roles, facts.spec) == (["opponent"], str(spec))
+    assert facts.parsed_settings == json.loads(settings)
+    assert facts.deterministic == agent.is_deterministic
     assert facts.method == getattr(agent, "method", "")
     assert facts.heuristic == getattr(agent, "heuristic_name", "")
     assert facts.limit == ((spec.limit.unit, spec.limit.value) if spec.limit else None)
@@ -57,19 +56,19 @@ def test_facts_are_what_the_agent_says_of_itself(text):
 def test_what_agents_of_old_runs_left_to_chance_is_told_from_their_settings(text):
     spec, agent, settings = described(text)
     old = {"spec": str(spec), "roles": [], "settings": settings}
-    assert read_entry(old).is_deterministic == read_facts(settings).is_deterministic == agent.is_deterministic
+    assert read_entry(old).deterministic == read_facts(settings).deterministic == agent.is_deterministic
 
 
 def test_a_player_of_a_file_or_of_no_known_kind_is_not_deterministic_unless_it_says_so():
     engine = '{"kind": "ugi", "limit": {"nodes": 10}}'
     for settings in ('{"kind": "classic", "limit": {"ms": 150.0}}', engine, "{}", ""):
-        assert not read_facts(settings).is_deterministic
-    assert read_entry({"spec": "", "roles": [], "settings": engine, "deterministic": True}).is_deterministic
+        assert not read_facts(settings).deterministic
+    assert read_entry({"spec": "", "roles": [], "settings": engine, "deterministic": True}).deterministic
 
 
 def test_what_run_json_says_counts_more_than_the_rule_for_old_runs():
     _, _, settings = described("greedy")
-    assert not read_entry({"spec": "", "roles": [], "settings": settings, "deterministic": False}).is_deterministic
+    assert not read_entry({"spec": "", "roles": [], "settings": settings, "deterministic": False}).deterministic
 
 
 def test_agents_that_differ_in_their_limit_only_have_the_rest_in_common():
@@ -94,8 +93,7 @@ def test_a_run_writes_what_its_agents_say_and_findings_read_it(tmp_path):
     assert {name: entry.deterministic for name, entry in entries.items()} == expected
     assert expected["Noisy"] is expected["Random"] is False
     assert expected["Greedy"] is True
-    facts = {name: run_facts(name, entry) for name, entry in entries.items()}
-    assert dict(load_findings([tmp_path / "run"]).agents) == facts
+    assert dict(load_findings([tmp_path / "run"]).agents) == entries
 
 
 @pytest.mark.parametrize(

@@ -697,7 +697,7 @@ def test_agents_that_break_ties_at_random_leave_things_to_chance(tmp_path, spec,
     for opening in range(20):
         run.pair("A", "B", opening, 1)
     findings = load_findings([run.write(tmp_path / "run")])
-    assert findings.agents["A"].is_deterministic == repeats
+    assert findings.agents["A"].deterministic == repeats
     assert findings.pool_of(["A", "B"]) == (20 if repeats else None)
     (duel,) = judge(findings).duels
     assert duel.is_census == repeats
@@ -707,4 +707,4 @@ def test_agents_that_break_ties_at_random_leave_things_to_chance(tmp_path, spec,
 def test_the_perfect_player_repeats_itself_unless_a_clock_stops_it(tmp_path, limit, repeats):
     run = Invented().agent("A", "contender", kind="perfect", limit=limit).agent("B", "baseline")
     findings = load_findings([run.pair("A", "B", 1, 2).write(tmp_path / "run")])
-    assert findings.agents["A"].is_deterministic == repeats
+    assert findings.agents["A"].deterministic == repeats

@@ -20,8 +20,8 @@ import scipy
 from numpy.typing import NDArray
 
 from ..record import log
-from ..record.agent_facts import read_facts
 from ..record.columns import Table, lists
+from ..record.schema import read_facts
 from ..statistics.proportions import Interval
 from .labels import PER_PLY, labelled_games
 from .opening_winners import share_taken

@@ -1,5 +1,9 @@
 """What is in the files of a run and in the other Parquet files: every field and column with its meaning and unit.
 
+Nothing else reads the settings that agents write about themselves, which are JSON: `kind`, and where they apply
+`method`, `heuristic` (a name), `code` (its hash), `parameters` (values by name), `limit` (one unit and its value),
+`options` (a list), `player` and `content_hash`.
+
 The tables of `docs/reference/log.md` and of `experiments/suite/data/README.md` say the same. No column was added since
 version 0.1.0; files of earlier commits differ in types alone, and `lift` makes them equal to those of today. `run.json`
 has the number of its version under `version`; files from before versions were numbered are version 0, and `lifted`
@@ -11,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -215,6 +220,43 @@ class AgentEntry:
     imported: bool
     """Whether its games were played elsewhere, so that only its name is known. Since 1."""
 
+    @cached_property
+    def parsed_settings(self) -> Mapping[str, Any]:
+        """Its settings by name."""
+        return read_settings(self.settings)
+
+    @property
+    def method(self) -> str:
+        """Search method: minimax, alphabeta, bestfirst or mcts; empty if it does not search."""
+        return str(self.parsed_settings.get("method", ""))
+
+    @property
+    def heuristic(self) -> str:
+        """Name of its heuristic; empty if it has none."""
+        return str(self.parsed_settings.get("heuristic", ""))
+
+    @property
+    def function(self) -> tuple[str, str]:
+        """Hash of its heuristic's code, empty if that is unknown, and the parameters."""
+        settings = self.parsed_settings
+        return str(settings.get("code", "")), json.dumps(settings.get("parameters", {}), sort_keys=True)
+
+    @property
+    def limit(self) -> tuple[str, float] | None:
+        """Unit and value of its limit; None for players without one."""
+        return next(((unit, float(value)) for unit, value in (self.parsed_settings.get("limit") or {}).items()), None)
+
+    @property
+    def limit_text(self) -> str:
+        """Limit in the syntax of specs, `nodes=1000`; empty for players without one."""
+        return "" if self.limit is None else f"{self.limit[0]}={self.limit[1]:g}"
+
+    @property
+    def apart_from_limit(self) -> str:
+        """Settings without the limit: equal for agents that differ only in their limit."""
+        settings = {key: value for key, value in self.parsed_settings.items() if key != "limit"}
+        return json.dumps(settings, sort_keys=True)
+
 
 @dataclass(frozen=True)
 class RunInfo:
@@ -339,3 +381,33 @@ def facts_in_settings(text: str) -> dict[str, bool]:
         "restricted": "restricted" in kind,
         "imported": settings.get("kind") == IMPORTED,
     }
+
+
+def read_facts(settings: str) -> AgentEntry:
+    """Return what an agent's settings alone say, as stored in the log: JSON, may be empty.
+
+    Raises:
+        ValueError: the settings have another format.
+    """
+    return AgentEntry("", [], settings, **facts_in_settings(settings))
+
+
+def differing_settings(settings: str, others: str) -> tuple[str, str]:
+    """Return the settings in which two agents differ, for each of them in words: `limit nodes=5000`."""
+    mine, theirs = read_settings(settings), read_settings(others)
+    return _only_in(mine, theirs), _only_in(theirs, mine)
+
+
+def _only_in(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {format_setting(item)}" for key, item in mine.items() if theirs.get(key) != item) or "–"
+
+
+def format_setting(value: Any) -> str:
+    """Format a value as in configuration files."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={format_setting(item)}" for key, item in value.items()) or "none"
+    return ", ".join(map(format_setting, value)) or "none" if isinstance(value, list | tuple) else str(value)

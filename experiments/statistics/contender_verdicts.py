@@ -10,7 +10,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
 
-from ..record.agent_facts import read_facts, run_facts
 from ..record.run_directory import FACTS, load_run
 from ..record.schema import RunInfo
 from ..record.tries import known_tries
@@ -214,8 +213,11 @@ def equal_cost_verdicts(findings: RunResults, names: Iterable[str]) -> EqualCost
     """
     wanted = {findings.agents[name].apart_from_limit: name for name in names}
     for info in _beside(findings):
-        facts = [run_facts(name, entry) for name, entry in info.agents.items() if "contender" in entry.roles]
-        called = {fact.name: wanted[fact.apart_from_limit] for fact in facts if fact.apart_from_limit in wanted}
+        called = {
+            name: wanted[entry.apart_from_limit]
+            for name, entry in info.agents.items()
+            if "contender" in entry.roles and entry.apart_from_limit in wanted
+        }
         verdicts = judge(load_findings([info.path])) if called else None
         claims = verdicts.judged if verdicts else ()
         if claims_by_name := {called[claim.contender]: claim for claim in claims if claim.contender in called}:
@@ -233,6 +235,6 @@ def _beside(findings: RunResults) -> Iterator[RunInfo]:
     for info in sorted(runs, key=lambda info: info.created_at, reverse=True):
         asked = info.requested
         is_same = all(asked.get(key) == first.requested.get(key) for key in _SAME)
-        settings = read_facts(info.agents[info.baseline].settings).settings if info.baseline else None
-        if asked.get("equal_cost") and is_same and settings == baseline.settings:
+        settings = info.agents[info.baseline].parsed_settings if info.baseline else None
+        if asked.get("equal_cost") and is_same and settings == baseline.parsed_settings:
             yield info

@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.suggestions import did_you_mean
 
-from ..record.agent_facts import AgentFacts, differing_settings, read_facts, run_facts
 from ..record.columns import ArrowColumn, Table, codes, concatenate, numbers, to_names, where, with_columns
 from ..record.log import SCHEMA, fold_batches
 from ..record.log_validation import read_valid_games
 from ..record.run_directory import State, games_at_end, load_run, state_of
-from ..record.schema import RunInfo, baseline_of
+from ..record.schema import AgentEntry, RunInfo, baseline_of, differing_settings, read_facts
 from .game_pairs import PairTable, Standing, opponents_of, pair_games, standings
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class RunResults:
     """
 
     sources: tuple[LoadedRun, ...]
-    agents: Mapping[str, AgentFacts]
+    agents: Mapping[str, AgentEntry]
     table: Table
     baseline: str | None
     repeated: int
@@ -277,7 +276,7 @@ class RunResults:
 
     def repeats_itself(self, names: Sequence[str]) -> bool:
         """Return whether all these agents are deterministic, so that their games are the same every time."""
-        return all(name in self.agents and self.agents[name].is_deterministic for name in names)
+        return all(name in self.agents and self.agents[name].deterministic for name in names)
 
     @property
     def is_census(self) -> bool:
@@ -378,13 +377,13 @@ def _names(infos: Sequence[RunInfo]) -> list[dict[str, str]]:
     return names
 
 
-def _merge_agents(sources: Sequence[LoadedRun]) -> dict[str, AgentFacts]:
-    agents: dict[str, AgentFacts] = {}
+def _merge_agents(sources: Sequence[LoadedRun]) -> dict[str, AgentEntry]:
+    agents: dict[str, AgentEntry] = {}
     for source in sources:
         for own_name, entry in source.info.agents.items():
-            facts = run_facts(source.names[own_name], entry)
-            before = agents[facts.name].roles if facts.name in agents else ()
-            agents[facts.name] = replace(facts, roles=tuple(dict.fromkeys((*before, *facts.roles))))
+            name = source.names[own_name]
+            before = agents[name].roles if name in agents else []
+            agents[name] = replace(entry, roles=list(dict.fromkeys([*before, *entry.roles])))
     return agents
 
 
@@ -406,7 +405,7 @@ def agent_codes(table: Table, side: str, called: Mapping[str, str], names: Seque
     return np.array([*indices, -1], np.int16)[codes(table, side, tuple(called))]
 
 
-def _pool(games: Table, agents: Mapping[str, AgentFacts]) -> tuple[Table, int]:
+def _pool(games: Table, agents: Mapping[str, AgentEntry]) -> tuple[Table, int]:
     """Merge the games of several runs, each once even if several runs played it, and count the duplicates."""
     # Pairs whose games are in different runs are joined. Two games are the same if agents, sides and opening are equal,
     # and either both agents are deterministic or the seeds are equal. Games that were played elsewhere may agree in all
@@ -415,7 +414,7 @@ def _pool(games: Table, agents: Mapping[str, AgentFacts]) -> tuple[Table, int]:
     import pandas as pd
 
     names = tuple(agents)
-    fixed = np.array([agents[name].is_deterministic for name in names], dtype=bool)
+    fixed = np.array([agents[name].deterministic for name in names], dtype=bool)
     left, right = (codes(games, side, names) for side in SIDES)
     determined = fixed[left] & fixed[right]
     seed = np.where(determined, 0, numbers(games, "seed"))

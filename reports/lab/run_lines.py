@@ -19,7 +19,6 @@ from urllib.parse import quote
 from pydantic import Field, TypeAdapter
 
 from knights_isolation.experiments.plan import parse_spec
-from knights_isolation.experiments.record.agent_facts import run_facts
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.record.log import count_games, games_folder
 from knights_isolation.experiments.record.run_directory import END, FACTS, is_imported, load_run, state_of
@@ -184,7 +183,7 @@ def damaged(name: str, why: str, seen: str = "") -> RunLine:
 
 
 def _limit(info: RunInfo) -> str:
-    limits = (run_facts(name, entry).limit_text for name, entry in info.agents.items())
+    limits = (entry.limit_text for entry in info.agents.values())
     return max(Counter(filter(None, limits)).items(), key=lambda counted: counted[1], default=("", 0))[0]
 
 

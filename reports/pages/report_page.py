@@ -291,13 +291,13 @@ def _direct_sentences(verdicts: Verdicts) -> list[str]:
 def _agents_section(findings: RunResults) -> Section:
     rows = tuple(
         {
-            "agent": facts.name,
+            "agent": name,
             "role": ", ".join(facts.roles),
             "spec": facts.spec,
-            "repeats_itself": facts.is_deterministic,
-            "settings": "; ".join(f"{key} {_plain(value)}" for key, value in facts.settings.items()),
+            "repeats_itself": facts.deterministic,
+            "settings": "; ".join(f"{key} {_plain(value)}" for key, value in facts.parsed_settings.items()),
         }
-        for facts in findings.agents.values()
+        for name, facts in findings.agents.items()
     )
     return Section("agents", "Agents", rows)
 

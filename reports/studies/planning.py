@@ -17,7 +17,7 @@ from knights_isolation.experiments.plan.tournament_plan import (
     seconds_to_play,
     whole_limits,
 )
-from knights_isolation.experiments.record.agent_facts import read_facts
+from knights_isolation.experiments.record.schema import read_facts
 from knights_isolation.experiments.statistics import planning
 from knights_isolation.experiments.statistics.planning import ContenderPlan, games_a_second, plan_contenders
 from knights_isolation.experiments.statistics.proportions import score_from_elo

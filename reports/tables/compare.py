@@ -220,7 +220,7 @@ def _verdict_notes(
     if claims:
         notes += [*_basis(claims), *verdict_details.alike_sentences(findings, claims)]
     notes += [direct_note(verdicts), *verdict_details.reach_sentences(claims, worth, findings.population)]
-    chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
+    chance = [name for name in findings.pairs.agents if not findings.agents[name].deterministic]
     if chance and not any(comparison.pool for comparison in verdicts.comparisons):
         notes.append(f"{_chance_words(findings, chance)}: no result is exact for these openings.")
     notes += [verdict_details.against_all_sentence(claims, worth), price_sentence(findings, verdicts, costs)]
@@ -230,7 +230,7 @@ def _verdict_notes(
 
 
 def _chance_words(findings: RunResults, names: Sequence[str]) -> str:
-    unknown = [name for name in names if findings.agents[name].is_unknown]
+    unknown = [name for name in names if findings.agents[name].unknown]
     known = [name for name in names if name not in unknown]
     plays = "plays" if len(unknown) == 1 else "play"
     clauses = [f"{', '.join(known)} {'depends' if len(known) == 1 else 'depend'} on chance or a clock"] * bool(known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from knights_isolation.experiments.record.agent_facts import differing_settings, format_setting
+from knights_isolation.experiments.record.schema import differing_settings, format_setting
 from knights_isolation.experiments.statistics import run_differences
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.run_results import RunResults
