@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from knights_isolation.experiments.record.run_directory import HOME, state_of
 from knights_isolation.experiments.record.tries import is_kept
-from knights_isolation.isolation.files.atomic_write import write_atomic
 from knights_isolation.isolation.files.cache_folder import folder
 from knights_isolation.isolation.suggestions import COMMAND
 
@@ -83,6 +82,8 @@ def _kept(
             return Result(cast("RunResults", None), sections, lambda: made().plot(), more=tuple(kept["more"]))
     answer = made()
     if all(state_of(run) == "finished" for run in paths):
+        from knights_isolation.isolation.files.atomic_write import write_atomic
+
         with suppress(OSError):
             file.parent.mkdir(exist_ok=True)
             kept = {"rests_on": _rests_on(paths), "first": answer.sections[0], "more": answer.more}

@@ -12,7 +12,6 @@ from knights_isolation.experiments.statistics.game_pairs import Standing
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.proportions import WORTH
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.studies.noted_tries import note_look
 
 from ..answers import Deferred, Result
 from ..tables.run_notes import (
@@ -43,6 +42,8 @@ def run_answer(findings: RunResults, worth: float = WORTH) -> Result[RunResults]
     """Return the comparisons of a run, and note the look at them; its win rates if nobody can be compared."""
     if findings.baseline is None and not judge_all_pairs(findings):
         return summary_headline(findings)
+    from knights_isolation.experiments.studies.noted_tries import note_look
+
     answer = compare_headline(findings, worth)
     note_look(findings)
     return answer
