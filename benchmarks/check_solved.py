@@ -20,9 +20,9 @@ import click
 
 from knights_isolation.experiments.exact.board_solving import read_pairs, shipped_pairs
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.exact.solver import is_mirrored
+from knights_isolation.isolation.rules.game import Size, parse_size
 from knights_isolation.isolation.rules.geometry import canonical_opening, cell_name
-from knights_isolation.isolation.rules.sizes import Size, parse_size
+from knights_isolation.isolation.search.solver import is_mirrored
 
 SOLVER = Path(__file__).parent / "comparators" / "solver.cpp"
 

@@ -25,9 +25,9 @@ from benchmarks.public_style import write
 from knights_isolation import heuristics
 from knights_isolation.isolation.checks.search_cost import compare_turns, random_openings
 from knights_isolation.isolation.compiling import compile_heuristic, linking, source_rewriter
-from knights_isolation.isolation.games.batch_moves import Positions, asking
+from knights_isolation.isolation.games.batches import Positions, asking
 from knights_isolation.isolation.loading.load_user_code import is_heuristic, load_module
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.game import Limit
 from knights_isolation.isolation.search import SearchOptions
 from knights_isolation.isolation.search.compiled import compiled_search
 

@@ -18,22 +18,21 @@ import numpy as np
 
 from knights_isolation.experiments.exact.board_solving import placement_orbits, read_pairs, solve_pair, summarise
 from knights_isolation.experiments.play.parallel_map import parallel_map
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact import early_table
-from knights_isolation.isolation.exact.early_table import first_index, index_of, openings, steps_between
-from knights_isolation.isolation.exact.solved_tables import FILE
 from knights_isolation.isolation.files.received import read_shipped, write_shipped
-from knights_isolation.isolation.games.batch_evaluation import solve_moves
-from knights_isolation.isolation.games.batch_moves import States
+from knights_isolation.isolation.games.batches import States, solve_moves
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import Size, parse_size
 from knights_isolation.isolation.rules.geometry import cells_of
-from knights_isolation.isolation.rules.sizes import Size, parse_size
+from knights_isolation.isolation.rules.solved_tables import FILE
+from knights_isolation.isolation.search import early_table
+from knights_isolation.isolation.search.early_table import first_index, index_of, openings, steps_between
 
 MOST_CELLS = 49
 """Largest board of the default tables, in cells."""
 
 
 def write_tables(path: Path = FILE, most_cells: int = MOST_CELLS) -> None:
-    """Solve every board of up to `most_cells` cells and write the file that `isolation.exact.solved_tables` reads.
+    """Solve every board of up to `most_cells` cells and write the file that `isolation.rules.solved_tables` reads.
 
     Other boards that the file already has are kept.
     """
@@ -49,7 +48,7 @@ def write_tables(path: Path = FILE, most_cells: int = MOST_CELLS) -> None:
 
 
 def add_table(size: Size, solved: Path, path: Path = FILE) -> None:
-    """Add the results of `solve_all` in `solved` to the file that `isolation.exact.solved_tables` reads.
+    """Add the results of `solve_all` in `solved` to the file that `isolation.rules.solved_tables` reads.
 
     Raises:
         ValueError: there is no such file, it belongs to something else, or pairs are missing.

@@ -18,11 +18,11 @@ import pytest
 from knights_isolation import heuristics
 from knights_isolation.isolation import Board, Limit, solve
 from knights_isolation.isolation.checks.search_cost import random_openings
-from knights_isolation.isolation.exact.solver import SearchBudget
-from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
-from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.games.batches import Positions, choose_moves
+from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.rules.geometry import canonical_opening
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.search.agents import SearchAgent
+from knights_isolation.isolation.search.solver import SearchBudget
 
 COMPARATORS = Path(__file__).parent / "comparators"
 PAIRS = random_openings(60, 2)

@@ -9,8 +9,8 @@ from knights_isolation import heuristics
 from knights_isolation.isolation import Board, Limit, perft, search
 from knights_isolation.isolation.checks.search_cost import measure_costs, random_openings
 from knights_isolation.isolation.games.match import play_games
-from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
+from knights_isolation.isolation.search.agents import SearchAgent
 
 OPENINGS = random_openings(60, 2)
 DEPTH = 11

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.games.batch_evaluation import solve_moves
-from knights_isolation.isolation.games.vector_games import VectorGames
+from knights_isolation.isolation.games.batches import solve_moves
+from knights_isolation.isolation.games.learning import VectorGames
 
 STEPS = 50
 BOARDS = 20

@@ -22,7 +22,7 @@ from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.isolation import Board, play, solve
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.charts.interval_charts import forest
 from knights_isolation.reports.lab.server import LabServer, listen

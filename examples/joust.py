@@ -25,8 +25,7 @@ from knights_isolation.experiments.record.columns import lists
 from knights_isolation.experiments.record.log import read_table
 from knights_isolation.experiments.statistics.game_pairs import standings
 from knights_isolation.isolation.engines.protocol import Program, variants_text
-from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.rules.game import ON_THE_BOARD, parse_size
 from knights_isolation.reports.text.cell_values import estimate_of
 
 PACKAGE = Path("node_modules", "fairy-stockfish-nnue.wasm", "uci.js")

@@ -28,8 +28,7 @@ from knights_isolation.experiments.studies.screening import Score, collect_answe
 from knights_isolation.experiments.studies.tuning import Judgement, Tuning, judge, tune
 from knights_isolation.experiments.studies.tuning_games import OPENINGS, TuningTask, plan_of, subject_of
 from knights_isolation.isolation import Limit, measure_costs
-from knights_isolation.isolation.rules.limits import Cost
-from knights_isolation.isolation.rules.sizes import Size, parse_size
+from knights_isolation.isolation.rules.game import Cost, Size, parse_size
 from knights_isolation.reports.text.cell_values import Share
 
 LEARNED, BEST_BEFORE, BASELINE = "ID:learned", "ID:territory", "ID:improved"

@@ -34,10 +34,10 @@ from knights_isolation.experiments.exact.accuracy_games import described, judged
 from knights_isolation.experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
 from knights_isolation.experiments.statistics.game_pairs import standings
 from knights_isolation.isolation import Board, solve
-from knights_isolation.isolation.exact.solved_tables import covered_sizes
-from knights_isolation.isolation.exact.solver import is_mirrored
+from knights_isolation.isolation.rules.game import MOST_COMPILED_CELLS, USUAL_SIZE
 from knights_isolation.isolation.rules.geometry import cell_name
-from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS, USUAL_SIZE
+from knights_isolation.isolation.rules.solved_tables import covered_sizes
+from knights_isolation.isolation.search.solver import is_mirrored
 from knights_isolation.reports.charts.grids import refutation_maps
 from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
 from knights_isolation.reports.plots.draw_chart import draw_chart

@@ -13,9 +13,8 @@ from typing import Any
 
 from knights_isolation import heuristics
 from knights_isolation.isolation.checks.search_cost import games_per_second, measure_costs, random_openings
-from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.limits import Cost, Limit
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Cost, Limit, Size
+from knights_isolation.isolation.search.agents import SearchAgent
 
 LIMIT = Limit(nodes=10_000)
 """Limit per move in tournaments."""

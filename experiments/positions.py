@@ -11,20 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation import heuristics
-from knights_isolation.heuristics.composite import Composite
+from knights_isolation.heuristics.registry import Composite
 from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.solver import SearchBudget, Winner, check_position, move_results, value
-from knights_isolation.isolation.games import batch_evaluation
-from knights_isolation.isolation.games.batch_moves import Positions, States, check_positions, choose_moves
-from knights_isolation.isolation.games.vector_games import AgentPolicy
-from knights_isolation.isolation.players.agents import try_to_compile
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.games import batches
+from knights_isolation.isolation.games.batches import Positions, States, check_positions, choose_moves
+from knights_isolation.isolation.games.learning import AgentPolicy
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import Limit, SizeLike
 from knights_isolation.isolation.rules.seeds import splitmix64
-from knights_isolation.isolation.rules.sizes import SizeLike
 from knights_isolation.isolation.search import Heuristic as Heuristic
 from knights_isolation.isolation.search import is_compilable, search
+from knights_isolation.isolation.search.agents import try_to_compile
 from knights_isolation.isolation.search.interpreted import appraise
+from knights_isolation.isolation.search.solver import SearchBudget, Winner, check_position, move_results, value
 
 from .plan import AgentLike, parse_agent, parse_limit, spec_of
 
@@ -129,7 +128,7 @@ def evaluate_positions(
     if len(valued) != len(given):
         raise ValueError(f"{len(valued)} players were given for {len(given)} positions")
     if compiled := try_to_compile(function, given.size):
-        return batch_evaluation.evaluate_all(compiled, batch_evaluation.EvaluationBatch.of(given, valued))
+        return batches.evaluate_all(compiled, batches.EvaluationBatch.of(given, valued))
     pairs = zip(map(given.board, range(len(given))), valued.tolist(), strict=True)
     return np.array([function(board, board.players[player]) for board, player in pairs], np.float64)
 
@@ -164,9 +163,7 @@ def agent_policy(agent: AgentLike, *, limit: str | None = None, seed: int = 1) -
     return AgentPolicy(parse_agent(spec_of(agent), _limit(limit)), seed)
 
 
-def solve_moves(
-    positions: PositionsLike, *, size: SizeLike = "7x7", limit: str | None = None
-) -> batch_evaluation.SolvedMoves:
+def solve_moves(positions: PositionsLike, *, size: SizeLike = "7x7", limit: str | None = None) -> batches.SolvedMoves:
     """Find the winning moves in n positions in one compiled call. Late positions take about ten microseconds each.
 
     Args:
@@ -176,7 +173,7 @@ def solve_moves(
     Raises:
         ValueError: the limit is invalid, or a position is not legal.
     """
-    return batch_evaluation.solve_moves(_positions(positions, size), _limit(limit))
+    return batches.solve_moves(_positions(positions, size), _limit(limit))
 
 
 def _limit(text: str | None) -> Limit | None:

@@ -5,11 +5,10 @@ The second edition defines its board and its time limit there; the third, its st
 
 from __future__ import annotations
 
-from .editions.classic_board import Board
-from .editions.edition import SECOND
-from .editions.third import state as _state
-from .editions.third.state import EAST, NORTH, SOUTH, WEST, Action, DebugState, Isolation
-from .games.transcript import game_as_text
+from .rules import third_edition as _state
+from .rules.classic_board import Board, game_as_text
+from .rules.edition import SECOND
+from .rules.third_edition import EAST, NORTH, SOUTH, WEST, Action, DebugState, Isolation
 
 TIME_LIMIT_MILLIS = SECOND.usual_limit
 N, S, W, E = NORTH, SOUTH, WEST, EAST

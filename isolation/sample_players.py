@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .editions.classic_board import Board
+    from .rules.classic_board import Board
     from .rules.geometry import Move
 
     Score = Callable[[Board, Any], float]

@@ -21,8 +21,8 @@ from knights_isolation.experiments.positions import solve_moves as solve_moves
 from knights_isolation.experiments.record.log import read_games as read_games
 from knights_isolation.experiments.studies.evaluation import Evaluation as Evaluation
 from knights_isolation.experiments.studies.screening import Screened as Screened
-from knights_isolation.isolation.games.batch_evaluation import SolvedMoves as SolvedMoves
-from knights_isolation.isolation.games.vector_games import VectorGames as VectorGames
+from knights_isolation.isolation.games.batches import SolvedMoves as SolvedMoves
+from knights_isolation.isolation.games.learning import VectorGames as VectorGames
 from knights_isolation.reports.answers import Result as Result
 from knights_isolation.reports.studies.discovery import Discovery as Discovery
 from knights_isolation.reports.studies.research import Research as Research

@@ -19,13 +19,11 @@ from knights_isolation.experiments.exchange.game_files import load_game
 from knights_isolation.experiments.exchange.queries import Kind, find_games, read_game, with_mistakes
 from knights_isolation.experiments.record.run_directory import missing_sentence
 from knights_isolation.experiments.record.schema import read_facts
-from knights_isolation.isolation.boards.drawing import format_value, standing, to_text
-from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
-from knights_isolation.isolation.games.transcript import position_of
+from knights_isolation.isolation.rules.classic_board import Board, position_of
+from knights_isolation.isolation.rules.drawing import format_value, standing, to_text
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Reason, Size, SizeLike, parse_size
 from knights_isolation.isolation.rules.geometry import cell_name, format_moves
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size, SizeLike, parse_size
 from knights_isolation.isolation.suggestions import COMMAND, advice, command, tell
 
 from .answers import Result, RunLike, run_path

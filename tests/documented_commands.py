@@ -29,7 +29,7 @@ from knights_isolation.experiments.play.runner import RunOutcome
 from knights_isolation.experiments.studies import screening
 from knights_isolation.experiments.suite import Suite, build_suite, read_suite
 from knights_isolation.isolation.engines import engine_server
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.game import Cost
 from knights_isolation.reports.lab import server
 from knights_isolation.reports.watch import run_progress
 

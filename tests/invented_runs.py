@@ -10,8 +10,8 @@ import pyarrow as pa
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.run_keeping import identity
 from knights_isolation.experiments.record import log, log_parts
+from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.rules.seeds import game_seeds
-from knights_isolation.isolation.rules.sizes import parse_size
 
 IMPROVED = {"kind": "search", "method": "alphabeta", "heuristic": "improved", "limit": {"nodes": 1000}, "options": []}
 

@@ -6,7 +6,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.rules.game import parse_size
 
 KNIGHT_JUMPS = {(down, right) for down in (-2, -1, 1, 2) for right in (-2, -1, 1, 2) if abs(down) != abs(right)}
 

@@ -38,7 +38,7 @@ from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.statistics.proportions import rate_interval
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import to_svg
@@ -328,7 +328,7 @@ def test_a_heuristic_that_never_returns_ends_in_a_line(tmp_path):
     script = """if True:
         import sys
         from knights_isolation.experiments.exact import accuracy_games
-        from knights_isolation.isolation.rules.sizes import Size
+        from knights_isolation.isolation.rules.game import Size
         accuracy_games.LONGEST_MOVE = 0.2
         try:
             accuracy_games.play_and_label([sys.argv[1]], [1], 10, size=Size(5, 5), jobs=1)

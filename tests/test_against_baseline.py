@@ -15,7 +15,7 @@ from knights_isolation.experiments.statistics.paired_differences import compare_
 from knights_isolation.experiments.statistics.planning import plan_contenders
 from knights_isolation.experiments.statistics.ratings import rate
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.reports.analysis.analysis_page import opponents_table
 from knights_isolation.reports.charts.grids import leads
 from knights_isolation.reports.pages.report_page import headline

@@ -18,7 +18,7 @@ from knights_isolation.experiments.analysis.file_contents import read_file
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record.log import count_games
 from knights_isolation.isolation.checks.agent_checks import check_values
-from knights_isolation.isolation.rules.limits import Cost, Limit
+from knights_isolation.isolation.rules.game import Cost, Limit
 from knights_isolation.reports.analysis.analysis_page import cost_table
 from knights_isolation.reports.pages.templates import kept_pages
 

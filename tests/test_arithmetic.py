@@ -17,10 +17,10 @@ from scipy.spatial import distance
 
 from knights_isolation.isolation import Board, Limit, search
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
-from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
+from knights_isolation.isolation.games.batches import Positions, choose_moves
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.native.runtime import checked_arithmetic, numpy_loops, runtime_library
-from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.search.agents import SearchAgent
 
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1)
 NEAR_THE_END = st.builds(lambda end, less: end - less, st.sampled_from([1 << 63, 1 << 53, 1 << 31]), st.integers(-9, 9))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from knights_isolation.experiments import bench
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.game import Cost
 
 
 def invent_speeds(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:

@@ -371,7 +371,7 @@ def test_importing_the_board_imports_no_compiler_nor_plots():
 
 def test_public_names_are_the_functions_whatever_was_imported_before():
     code = (
-        "from knights_isolation import isolation; import knights_isolation.isolation.exact.solver\n"
+        "from knights_isolation import isolation; import knights_isolation.isolation.search.solver\n"
         "import knights_isolation.isolation.search, knights_isolation.isolation.games.match\n"
         "from knights_isolation.isolation import perft, search\n"
         "print(callable(perft), callable(search), callable(isolation.perft), 'Board' in dir(isolation))"

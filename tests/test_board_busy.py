@@ -21,7 +21,7 @@ from played_games import write_run
 
 from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.players.agents import RandomAgent
+from knights_isolation.isolation.search.agents import RandomAgent
 from knights_isolation.reports.board.board_processes import ServerLimits
 from knights_isolation.reports.board.resources import Resources, packed
 

@@ -23,7 +23,7 @@ from knights_isolation.experiments.plan import complete, make_agent, parse_spec
 from knights_isolation.experiments.plan.agent_kinds import KINDS, AgentKind
 from knights_isolation.experiments.positions import move_values, opposing, position_value
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent
+from knights_isolation.isolation.search.agents import GreedyAgent, RandomAgent
 from knights_isolation.isolation.search.interpreted import value_of_move
 from knights_isolation.reports.board import board_processes
 from knights_isolation.reports.board.board_processes import ROOM, Processes

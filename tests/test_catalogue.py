@@ -16,7 +16,7 @@ from knights_isolation.experiments.plan.user_files import (
 )
 from knights_isolation.isolation import Board, play
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic, load_module
-from knights_isolation.isolation.players.agents import RandomAgent
+from knights_isolation.isolation.search.agents import RandomAgent
 
 FILE = '''
 from dataclasses import dataclass

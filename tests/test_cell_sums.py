@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from knights_isolation import heuristics
 from knights_isolation.isolation.compiling.source_rewriter import rewrite
 from knights_isolation.isolation.native.runtime.cell_sums import MOST_MASKS, Table, masks_of
-from knights_isolation.isolation.players.agents import code_hash
+from knights_isolation.isolation.search.agents import code_hash
 
 
 def plain_loop(game, player):

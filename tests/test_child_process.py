@@ -25,7 +25,6 @@ from knights_isolation.experiments.play.sandboxed_run import setup_of
 from knights_isolation.experiments.studies.evaluate import LONGEST_WAIT
 from knights_isolation.isolation import Limit, play
 from knights_isolation.isolation.engines.engine_agent import WAITS
-from knights_isolation.isolation.players.agents import GreedyAgent
 from knights_isolation.isolation.processes.child import (
     PROCESSOR_SECONDS,
     Forked,
@@ -45,6 +44,7 @@ from knights_isolation.isolation.processes.sandbox import (
     landlock_version,
 )
 from knights_isolation.isolation.processes.subprocess_player import HANGS_AFTER, IMPORT_SECONDS, USUAL_CAP
+from knights_isolation.isolation.search.agents import GreedyAgent
 from knights_isolation.reports.board.board_processes import ROOM
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab.starting_runs import BEGIN_SECONDS, SILENT_SECONDS

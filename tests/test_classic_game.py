@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from random_games import games
 
 from knights_isolation.isolation import Board, game_as_text, sample_players
-from knights_isolation.isolation.editions.edition import edition_of, is_first_edition
+from knights_isolation.isolation.rules.edition import edition_of, is_first_edition
 from knights_isolation.isolation.sample_players import (
     AlphaBetaPlayer,
     CustomPlayer,

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from cli import main
 from knights_isolation import heuristics
 from knights_isolation.experiments.exact.board_solving import shipped_pairs
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 
 CLASSIC = Path(__file__).parent / "data" / "classic"
 

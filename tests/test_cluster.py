@@ -29,7 +29,7 @@ from knights_isolation.experiments.studies.screening import collect_answers
 from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.build_suite import PositionSource, Recipe, build_suite
 from knights_isolation.isolation import Limit
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 
 DEADLY = """
 import os, signal

@@ -15,8 +15,8 @@ from knights_isolation.isolation.checks.search_cost import (
     compare_turns,
     measure_costs,
 )
-from knights_isolation.isolation.players.agents import Agent, RandomAgent, SearchAgent
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.game import Limit
+from knights_isolation.isolation.search.agents import Agent, RandomAgent, SearchAgent
 
 pytestmark = pytest.mark.usefixtures("costs_measured")
 

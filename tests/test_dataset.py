@@ -13,8 +13,8 @@ from knights_isolation import heuristics
 from knights_isolation.experiments.exact.dataset import SPLITS, DatasetRecipe, write_dataset
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.exact.solver import SearchBudget, move_results
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
+from knights_isolation.isolation.search.solver import SearchBudget, move_results
 
 
 def read(folder: Path) -> dict[str, pa.Table]:

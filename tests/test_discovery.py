@@ -43,7 +43,7 @@ from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.experiments.suite.suite_file import Split, Suite, read_suite
 from knights_isolation.isolation.compiling.compile_heuristic import sample_positions
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.reports.studies.discovery import Discovery, Verdict, strength_chart, write_discovery_page
 
 

@@ -7,7 +7,10 @@ import pytest
 
 from benchmarks.make_solved_tables import solve_early
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.exact.early_table import (
+from knights_isolation.isolation.games.batches import States, solve_moves
+from knights_isolation.isolation.rules.geometry import cells_of
+from knights_isolation.isolation.rules.solved_tables import pair_is_won
+from knights_isolation.isolation.search.early_table import (
     LAST_PLY,
     early_moves,
     early_value,
@@ -15,11 +18,7 @@ from knights_isolation.isolation.exact.early_table import (
     openings,
     steps_between,
 )
-from knights_isolation.isolation.exact.solved_tables import pair_is_won
-from knights_isolation.isolation.exact.solver import SearchBudget, move_results, solve
-from knights_isolation.isolation.games.batch_evaluation import solve_moves
-from knights_isolation.isolation.games.batch_moves import States
-from knights_isolation.isolation.rules.geometry import cells_of
+from knights_isolation.isolation.search.solver import SearchBudget, move_results, solve
 
 RANDOM = np.random.default_rng(5)
 
@@ -74,7 +73,7 @@ def test_a_table_is_made_of_what_the_solver_says() -> None:
 
 @pytest.mark.slow
 def test_regret_is_known_for_all_moves_of_the_first_plies() -> None:
-    from knights_isolation.isolation.games.perfect_play import PerfectPlay
+    from knights_isolation.isolation.games.learning import PerfectPlay
 
     path = random_path(LAST_PLY + 1, "7x7", 49)
     board = Board.from_moves(path[:2])

@@ -14,9 +14,9 @@ from knights_isolation.isolation.compiling.compile_heuristic import compile_heur
 from knights_isolation.isolation.compiling.source_rewriter import rewrite
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.processes import subprocess_player
-from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.game import Reason
+from knights_isolation.isolation.search.agents import SearchAgent
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout
 
 interpreted = import_module(

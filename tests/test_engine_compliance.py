@@ -14,8 +14,8 @@ from knights_isolation.isolation.checks import engine_checks
 from knights_isolation.isolation.checks.engine_checks import EngineCheckResult, check_engine
 from knights_isolation.isolation.engines.engine_server import serve
 from knights_isolation.isolation.engines.protocol import Program
-from knights_isolation.isolation.players.agents import GreedyAgent
 from knights_isolation.isolation.processes.child import NoAnswer, Termination
+from knights_isolation.isolation.search.agents import GreedyAgent
 
 
 class Here:

@@ -11,7 +11,7 @@ from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.checks.engine_checks import check_engine
 from knights_isolation.isolation.engines.engine_agent import EngineAgent
 from knights_isolation.isolation.engines.protocol import Program
-from knights_isolation.isolation.players.agents import RandomAgent, opened_player
+from knights_isolation.isolation.search.agents import RandomAgent, opened_player
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "engines"
 

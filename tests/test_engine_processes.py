@@ -22,8 +22,8 @@ from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.engines import engine_agent as engines
 from knights_isolation.isolation.engines.engine_agent import EngineAgent, Timeouts
 from knights_isolation.isolation.engines.protocol import Program
-from knights_isolation.isolation.players.agents import RandomAgent
 from knights_isolation.isolation.processes.child_process import Idle
+from knights_isolation.isolation.search.agents import RandomAgent
 
 ROOT = Path(__file__).parent.parent
 IMPATIENT = Timeouts(start=0.7, ready=0.7, move=0.7, silence=0.7)
@@ -134,7 +134,7 @@ def test_an_engine_and_all_it_has_started_end_when_we_are_killed(tmp_path):
     path = engine(tmp_path / "mine", at("go", does))
     code = (
         "from knights_isolation.isolation import play, Limit\n"
-        "from knights_isolation.isolation.players.agents import RandomAgent\n"
+        "from knights_isolation.isolation.search.agents import RandomAgent\n"
         "from knights_isolation.isolation.engines.engine_agent import EngineAgent\n"
         "from knights_isolation.isolation.engines.protocol import Program\n"
         f"play(EngineAgent('Mine', Program(({str(path)!r},)), Limit(nodes=1)), RandomAgent())"

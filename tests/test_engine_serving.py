@@ -13,10 +13,9 @@ from knights_isolation.isolation.engines import engine_server
 from knights_isolation.isolation.engines.engine_agent import EngineAgent
 from knights_isolation.isolation.engines.engine_server import format_info, plan_search
 from knights_isolation.isolation.engines.protocol import Program, read_go, read_move, start_of, write_move
-from knights_isolation.isolation.players import agents
-from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent, opened_player
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE
-from knights_isolation.isolation.search import SearchResult
+from knights_isolation.isolation.rules.game import USUAL_SIZE
+from knights_isolation.isolation.search import SearchResult, agents
+from knights_isolation.isolation.search.agents import GreedyAgent, RandomAgent, opened_player
 from knights_isolation.isolation.search.interpreted import greedy_interpreted
 
 

@@ -16,8 +16,6 @@ from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_player
-from knights_isolation.isolation.players.agents import ForfeitError, GreedyAgent, RandomAgent, SearchAgent
-from knights_isolation.isolation.players.classic_agent import ClassicAgent
 from knights_isolation.isolation.processes.child import (
     AgentPicklingError,
     Failure,
@@ -42,8 +40,10 @@ from knights_isolation.isolation.processes.subprocess_player import (
     judge_of,
     subprocess_player,
 )
-from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.game import Reason
 from knights_isolation.isolation.search import SearchResult
+from knights_isolation.isolation.search.agents import ForfeitError, GreedyAgent, RandomAgent, SearchAgent
+from knights_isolation.isolation.search.classic_agent import ClassicAgent
 
 BOARD = Board.from_moves([24, 14])
 
@@ -486,8 +486,8 @@ def test_threads_guard_players_at_the_same_time():
 HANGING_SCRIPT = """
 import sys
 from knights_isolation.isolation import Limit, play
-from knights_isolation.isolation.players.agents import GreedyAgent
-from knights_isolation.isolation.players.classic_agent import ClassicAgent
+from knights_isolation.isolation.search.agents import GreedyAgent
+from knights_isolation.isolation.search.classic_agent import ClassicAgent
 
 class Hanging:
     where = sys.argv[1]

@@ -18,9 +18,9 @@ from pettingzoo.utils import aec_to_parallel  # noqa: E402
 from knights_isolation.environments import isolation_v0  # noqa: E402
 from knights_isolation.environments.single_agent import IsolationEnv  # noqa: E402
 from knights_isolation.isolation import Board, Limit  # noqa: E402
-from knights_isolation.isolation.boards.drawing import to_text  # noqa: E402
-from knights_isolation.isolation.exact.solver import SearchBudget, move_results  # noqa: E402
-from knights_isolation.isolation.games.perfect_play import PerfectPlay  # noqa: E402
+from knights_isolation.isolation.games.learning import PerfectPlay  # noqa: E402
+from knights_isolation.isolation.rules.drawing import to_text  # noqa: E402
+from knights_isolation.isolation.search.solver import SearchBudget, move_results  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 FAST = "nodes=1000"

@@ -14,8 +14,8 @@ from knights_isolation.experiments.plan.openings import orbit_ids, orbit_ids_by_
 from knights_isolation.experiments.record import log
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.isolation import Board
+from knights_isolation.isolation.rules.game import Size, parse_size
 from knights_isolation.isolation.rules.geometry import symmetries
-from knights_isolation.isolation.rules.sizes import Size, parse_size
 
 
 @pytest.fixture(scope="module")

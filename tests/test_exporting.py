@@ -23,7 +23,7 @@ from knights_isolation.experiments.statistics.frames import standings_frame
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.games.pgn import read_pgn, write_pgn
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 
 TAGS = st.dictionaries(
     st.sampled_from(["White", "Black", "Event"]), st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]))

@@ -9,8 +9,8 @@ from random_games import positions
 from knights_isolation import heuristics
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from knights_isolation.isolation.players.agents import code_hash
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.rules.game import parse_size
+from knights_isolation.isolation.search.agents import code_hash
 
 
 def counts(game, player):

@@ -13,7 +13,7 @@ from knights_isolation.experiments.play.finished_games import FinishedGames, for
 from knights_isolation.experiments.play.game_recorder import GameRecorder, UnwritableLogError
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
 from knights_isolation.experiments.record import log, log_parts
-from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.game import Reason
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knights_isolation.isolation.rules import geometry
+from knights_isolation.isolation.rules.game import Size, parse_size, size_of
 from knights_isolation.isolation.rules.geometry import (
     canonical_opening,
     cell_of,
@@ -16,7 +17,6 @@ from knights_isolation.isolation.rules.geometry import (
     move_of,
     symmetries,
 )
-from knights_isolation.isolation.rules.sizes import Size, parse_size, size_of
 
 small_sizes = st.tuples(st.integers(1, 9), st.integers(1, 9))
 

@@ -18,13 +18,12 @@ from knights_isolation.experiments.analysis import quick_trial
 from knights_isolation.experiments.studies.screening import collect_answers, failing_position, failing_positions
 from knights_isolation.experiments.suite import read_suite
 from knights_isolation.isolation.checks.search_cost import random_openings
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.games.batch_moves import BatchMoves, Positions, choose_moves
+from knights_isolation.isolation.games.batches import BatchMoves, Positions, choose_moves
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.limits import Cost, Limit
-from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import Cost, Limit, Reason
+from knights_isolation.isolation.search.agents import SearchAgent
 from knights_isolation.isolation.usercode.user_exceptions import origin, return_lines
 
 RARELY = """
@@ -261,7 +260,7 @@ def test_an_error_is_told_before_a_late_answer_that_came_first(tmp_path: Path) -
 
     class Late(SearchAgent):
         def choose(self, board: Board, seed: int) -> Any:
-            from knights_isolation.isolation.players.agents import ForfeitError
+            from knights_isolation.isolation.search.agents import ForfeitError
 
             if board.move_count == 2:
                 raise ForfeitError(Reason.TIMEOUT, "took long")

@@ -12,7 +12,11 @@ from knights_isolation.experiments.exchange.game_files import append_game, load_
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.games import human
 from knights_isolation.isolation.games.human import HUMAN, Answer, Seat, play_human, read_answer, why_illegal
-from knights_isolation.isolation.players.agents import (
+from knights_isolation.isolation.rules.game import Limit, Reason, Size
+from knights_isolation.isolation.rules.geometry import cell_name
+from knights_isolation.isolation.sample_players import open_move_score
+from knights_isolation.isolation.search import SearchResult
+from knights_isolation.isolation.search.agents import (
     PLACING_NODES,
     ForfeitError,
     GreedyAgent,
@@ -20,12 +24,6 @@ from knights_isolation.isolation.players.agents import (
     SearchAgent,
     StatelessAgent,
 )
-from knights_isolation.isolation.rules.geometry import cell_name
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.rules.sizes import Size
-from knights_isolation.isolation.sample_players import open_move_score
-from knights_isolation.isolation.search import SearchResult
 from knights_isolation.reports.replay import describe_end, replay_of_row
 
 SIZE = Size(3, 4)

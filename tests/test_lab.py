@@ -14,7 +14,7 @@ from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.processes.child import Setup
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.usercode.inputs import state_of
 from knights_isolation.reports.board.board_processes import Processes, answer
 from knights_isolation.reports.board.resources import Resources

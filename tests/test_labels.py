@@ -21,7 +21,7 @@ from knights_isolation.experiments.exchange.game_files import append_game
 from knights_isolation.experiments.plan.run_keeping import locked
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.isolation import Board, Limit, solve
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.reports.board.request_models import GamesQuestion
 from knights_isolation.reports.board.resources import Resources, games
 from knights_isolation.reports.replay import replay_of_run

@@ -24,8 +24,6 @@ from knights_isolation.experiments.league.submissions import Submission, find_su
 from knights_isolation.experiments.plan import complete, parse_agent, parse_spec, run_keeping
 from knights_isolation.experiments.plan.user_files import player_in
 from knights_isolation.experiments.record import log, log_parts
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.solver import solve
 from knights_isolation.isolation.games.match import GameRecord, play
 from knights_isolation.isolation.processes import subprocess_player
 from knights_isolation.isolation.processes.child import NoAnswer, Setup, Termination
@@ -35,7 +33,9 @@ from knights_isolation.isolation.processes.child_process import (
     SupervisedProgram,
 )
 from knights_isolation.isolation.processes.sandbox import landlock_version
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import Limit
+from knights_isolation.isolation.search.solver import solve
 from knights_isolation.reports.league.league_pages import (
     INDEX,
     games_of,

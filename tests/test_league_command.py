@@ -30,7 +30,7 @@ from knights_isolation.experiments.record.log import games_folder, read_games
 from knights_isolation.experiments.record.log_parts import remove_games
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation.compiling import code_cache
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 
 BEST = HONEST.format(prefers="len(game.forecast_move(move).get_legal_moves(self))")
 NEVER = "class CustomPlayer:\n    def get_move(self, game, time_left):\n        return (-1, -1)\n"

@@ -20,8 +20,7 @@ from knights_isolation.heuristics import get
 from knights_isolation.isolation import Board, Limit
 from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, expected_lines
-from knights_isolation.isolation.games.batch_moves import Positions, is_over
+from knights_isolation.isolation.games.batches import EvaluationBatch, Positions, evaluate_all, expected_lines, is_over
 from knights_isolation.isolation.rules.parameters import ParameterError, bind_parameters
 from knights_isolation.isolation.search.interpreted import value_of_move
 
@@ -81,9 +80,7 @@ def test_what_a_search_expects_does_not_depend_on_the_positions_beside_it(monkey
     positions, heuristic = Positions.of(random_openings(10, 20), "7x7"), compile_heuristic(get("open"))
     nodes = np.arange(10, 110, 10)
     whole = expected_lines(heuristic, positions, np.zeros(0), None, nodes)
-    monkeypatch.setattr(
-        "knights_isolation.isolation.games.batch_moves.batches", lambda *count: [(0, 3), (3, 1), (4, 6)]
-    )
+    monkeypatch.setattr("knights_isolation.isolation.games.batches.batches", lambda *count: [(0, 3), (3, 1), (4, 6)])
     parted = expected_lines(heuristic, positions, np.zeros(0), None, nodes)
     for column in ("scores", "plies", "cells"):
         assert getattr(parted, column).tolist() == getattr(whole, column).tolist()

@@ -27,8 +27,8 @@ from knights_isolation.experiments.studies.tuning_games import (
     pool_of,
     subject_of,
 )
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.parameters import ParameterError
-from knights_isolation.isolation.rules.sizes import Size
 
 FILE = """
 from typing import Annotated, Literal

@@ -51,7 +51,7 @@ from knights_isolation.experiments.studies.tuning_games import (
 )
 from knights_isolation.isolation import Limit
 from knights_isolation.isolation.games.match import play_games
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.reports.charts.chart import Grid, Plot
 from knights_isolation.reports.charts.line_plots import response_chart
 from knights_isolation.reports.studies.tuning import judged_sentence, path_table, sweep_section

@@ -24,8 +24,8 @@ from knights_isolation.isolation.loading.load_user_code import (
     load_module,
     load_player,
 )
-from knights_isolation.isolation.players.agents import code_hash
 from knights_isolation.isolation.processes.child import from_bytes, to_bytes
+from knights_isolation.isolation.search.agents import code_hash
 
 
 def write(folder, **files):
@@ -159,7 +159,7 @@ def test_the_board_is_ours_even_beside_a_copy_of_the_classic_engine(tmp_path):
             import isolation
             from isolation import Board
             from isolation.isolation import Board as Inner
-            from isolation.boards.board import MoveList
+            from isolation.rules.board import MoveList
         """,
         isolation____init__="raise ImportError('the old engine')",
         isolation__isolation="raise ImportError('the old engine')",

@@ -9,8 +9,8 @@ import knights_isolation as ki
 from knights_isolation import heuristics
 from knights_isolation.experiments import read_suite
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.games.batch_moves import Positions, States, packed
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.games.batches import Positions, States, packed
+from knights_isolation.isolation.rules.game import parse_size
 
 
 def random_positions(size: str, count: int) -> list[tuple[int, ...]]:

@@ -15,12 +15,11 @@ from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.games.match import play_games, play_many
 from knights_isolation.isolation.native.layout import ANSWER, CELLS, HIGH, LOW, SLOT, WHO
 from knights_isolation.isolation.native.workspaces import MoveCache
-from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent, SearchAgent
-from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Reason, Size
 from knights_isolation.isolation.rules.parameters import bind_parameters
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 from knights_isolation.isolation.search import SearchOptions
+from knights_isolation.isolation.search.agents import GreedyAgent, RandomAgent, SearchAgent
+from knights_isolation.isolation.search.classic_agent import ClassicAgent
 from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE
 
 

@@ -17,10 +17,10 @@ from cli import main
 from knights_isolation.experiments import parse_agent
 from knights_isolation.heuristics import Composite, get
 from knights_isolation.isolation import Board, Limit, Net, play, search
-from knights_isolation.isolation.boards.net import MOST_UNITS
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.rules.game import parse_size
+from knights_isolation.isolation.rules.net import MOST_UNITS
 
 
 def weights(cells, units, seed=1):

@@ -18,8 +18,8 @@ from knights_isolation.experiments.plan.openings import (
     random_openings,
 )
 from knights_isolation.isolation import Board
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.geometry import canonical_opening, symmetries
-from knights_isolation.isolation.rules.sizes import Size
 
 SIZES = st.sampled_from([Size(3, 3), Size(3, 4), Size(5, 5), Size(4, 7), Size(7, 7), Size(9, 11)])
 

@@ -18,15 +18,14 @@ from test_threads import at_once
 from knights_isolation.experiments.plan import SpecError, complete, make_agent, parse_agent, parse_spec, settings_text
 from knights_isolation.experiments.plan.user_files import file_catalogue
 from knights_isolation.heuristics import get
-from knights_isolation.heuristics.composite import Composite, Weight
+from knights_isolation.heuristics.registry import Composite, Weight
 from knights_isolation.isolation import Board, Limit, search
 from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.compiling import compile_heuristic as compiler
 from knights_isolation.isolation.compiling import linking
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
+from knights_isolation.isolation.games.batches import Positions, choose_moves
 from knights_isolation.isolation.games.match import play_games
-from knights_isolation.isolation.players.agents import GreedyAgent, SearchAgent, code_hash
 from knights_isolation.isolation.rules.parameters import (
     KINDS_OF_VALUES,
     Parameter,
@@ -36,6 +35,7 @@ from knights_isolation.isolation.rules.parameters import (
     parameter_values,
     parameters_of,
 )
+from knights_isolation.isolation.search.agents import GreedyAgent, SearchAgent, code_hash
 
 Range = Annotated[float, Interval(ge=-2, le=3)]
 

@@ -20,7 +20,7 @@ from knights_isolation.experiments.record.checked_parquet import (
     save_table,
     write_parquet,
 )
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string())])
 TABLE = pa.table({"number": [1, 2, 3], "text": ["a", "b", "c"]}, SCHEMA)

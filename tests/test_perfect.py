@@ -11,9 +11,10 @@ from random_games import positions, random_game
 
 from knights_isolation import heuristics
 from knights_isolation.isolation import Board, Limit, play, solve
-from knights_isolation.isolation.exact.solver import solve_length
-from knights_isolation.isolation.players.agents import PLACING_NODES, GreedyAgent, RandomAgent, SearchAgent
-from knights_isolation.isolation.players.perfect_agent import PerfectAgent
+from knights_isolation.isolation.search import agents, perfect_agent
+from knights_isolation.isolation.search.agents import PLACING_NODES, GreedyAgent, RandomAgent, SearchAgent
+from knights_isolation.isolation.search.perfect_agent import PerfectAgent
+from knights_isolation.isolation.search.solver import solve_length
 
 INFINITY = float("inf")
 
@@ -116,7 +117,7 @@ def test_under_a_node_limit_it_plays_the_same_game_again():
 @pytest.mark.parametrize("unit", ["ms", "cpu_ms"])
 def test_a_time_limit_does_not_lose_it_the_game(unit, monkeypatch):
     # Whoever else computes on this machine may hold it up, but not for a second.
-    monkeypatch.setattr("knights_isolation.isolation.players.agents.LATE_MS", 1e3)
+    monkeypatch.setattr(agents, "LATE_MS", 1e3)
     agent = perfect(Limit(**{unit: 20.0}))
     assert not agent.is_deterministic
     agent.compiled((9, 11))
@@ -137,7 +138,7 @@ def test_its_settings_name_the_limit_and_the_heuristic_with_its_content():
 
 
 def test_a_late_fallback_is_judged_by_the_players_own_limit(monkeypatch):
-    monkeypatch.setattr("knights_isolation.isolation.players.agents.LATE_MS", -1e9)
-    monkeypatch.setattr("knights_isolation.isolation.players.perfect_agent.in_time", lambda result, limit: result)
+    monkeypatch.setattr(agents, "LATE_MS", -1e9)
+    monkeypatch.setattr(perfect_agent, "in_time", lambda result, limit: result)
     result = perfect(Limit(ms=200)).choose(Board.from_moves([49, 0], "9x11"), 0)
     assert not result.exact

@@ -14,7 +14,7 @@ from cli import main
 from knights_isolation.isolation import solve
 from knights_isolation.isolation.checks import agent_checks
 from knights_isolation.isolation.checks.agent_checks import check_player
-from knights_isolation.isolation.editions.third.sample_players import BasePlayer
+from knights_isolation.isolation.rules.third_sample_players import BasePlayer
 from knights_isolation.isolation.sample_players import CustomPlayer, IsolationPlayer, MinimaxPlayer
 
 INFINITY = float("inf")

@@ -13,7 +13,9 @@ from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.games.human import Seat, play_human
 from knights_isolation.isolation.games.match import play_games
-from knights_isolation.isolation.players.agents import (
+from knights_isolation.isolation.rules.game import REASON_WORDS, Outcome, Reason, Size
+from knights_isolation.isolation.search import SearchResult
+from knights_isolation.isolation.search.agents import (
     PLACING_NODES,
     AgentDefaults,
     ForfeitError,
@@ -23,11 +25,8 @@ from knights_isolation.isolation.players.agents import (
     choose_once,
     opened_player,
 )
-from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.isolation.players.perfect_agent import PerfectAgent
-from knights_isolation.isolation.rules.outcome import REASON_WORDS, Outcome, Reason
-from knights_isolation.isolation.rules.sizes import Size
-from knights_isolation.isolation.search import SearchResult
+from knights_isolation.isolation.search.classic_agent import ClassicAgent
+from knights_isolation.isolation.search.perfect_agent import PerfectAgent
 
 OPENINGS = [(24, 14), (0, 1), (8, 30)]
 

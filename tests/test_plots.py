@@ -14,7 +14,7 @@ from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.first_placements import count_groups, merge_counts
 from knights_isolation.experiments.statistics.move_statistics import Scores
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.reports.charts.chart import Axis, Card, Picture, round_ticks
 from knights_isolation.reports.charts.interval_charts import forest
 from knights_isolation.reports.charts.line_plots import limits_chart

@@ -12,9 +12,9 @@ import pytest
 from knights_isolation import agent_policy, best_moves
 from knights_isolation.experiments.plan import SpecError, parse_agent
 from knights_isolation.isolation import Board
+from knights_isolation.isolation.games.learning import VectorGames
 from knights_isolation.isolation.games.match import play
-from knights_isolation.isolation.games.vector_games import VectorGames
-from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.game import Reason
 
 SOURCE = """
 import random

@@ -80,7 +80,7 @@ COURSE = {
         from isolation import Isolation
         from sample_players import BasePlayer
         import reports
-        from isolation.rules.limits import Limit
+        from isolation.rules.game import Limit
         class CustomPlayer(BasePlayer):
             def get_action(self, state):
                 assert reports.NAME == "mine"
@@ -125,10 +125,10 @@ def test_a_script_imports_its_own_packages_and_ours(tmp_path: Path) -> None:
 
 def test_a_folder_of_the_checkout_is_the_same_package_by_its_bare_name() -> None:
     code = (
-        "import sys, heuristics, heuristics.mobility as mobility, isolation.rules.limits, reports, experiments\n"
+        "import sys, heuristics, heuristics.scores as mobility, isolation.rules.game, reports, experiments\n"
         "from isolation import Board\n"
         "from knights_isolation import heuristics as h, isolation as i, reports as r, experiments as e\n"
-        "import knights_isolation.heuristics.mobility as m\n"
+        "import knights_isolation.heuristics.scores as m\n"
         "print(isolation is i, reports is r, experiments is e, mobility is m, Board is i.Board, heuristics is h)\n"
         "names = {module.__name__ for module in sys.modules.values()}\n"
         "print({name for name in names if name.partition('.')[0] in ('isolation', 'heuristics')})"

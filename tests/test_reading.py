@@ -13,13 +13,13 @@ from submissions import HONEST, league, submit
 
 from knights_isolation.experiments.league.entries import source_remarks
 from knights_isolation.experiments.plan import parse_agent
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.players.agents import ForfeitError
 from knights_isolation.isolation.processes.child import Setup, recipe
 from knights_isolation.isolation.processes.child_process import START, Child
 from knights_isolation.isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
 from knights_isolation.isolation.processes.subprocess_player import FileAgent
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import Limit
+from knights_isolation.isolation.search.agents import ForfeitError
 
 WITHOUT_LANDLOCK = START.replace(
     "from", f"import {landlock_version.__module__} as sandbox; sandbox.landlock_version = lambda: 0; from", 1

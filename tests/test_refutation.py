@@ -13,8 +13,8 @@ from knights_isolation.command_line.main import main
 from knights_isolation.experiments.exact.refutation import MOST_POSITIONS, OpeningAnswer
 from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import Board, solve
-from knights_isolation.isolation.games.batch_moves import Positions, States, choose_moves
-from knights_isolation.isolation.players.agents import Agent
+from knights_isolation.isolation.games.batches import Positions, States, choose_moves
+from knights_isolation.isolation.search.agents import Agent
 
 SIZE, SPEC = "5x5", "ID:learned"
 

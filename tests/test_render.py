@@ -9,7 +9,7 @@ from PIL import Image
 from random_games import games, small_sizes
 
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.boards.drawing import (
+from knights_isolation.isolation.rules.drawing import (
     DARK,
     KNIGHT,
     LIGHT,

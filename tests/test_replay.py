@@ -12,7 +12,7 @@ from knights_isolation.experiments.exchange.game_files import append_game, load_
 from knights_isolation.experiments.exchange.queries import KINDS, find_games, read_game
 from knights_isolation.experiments.record.log import PER_PLY, read_games
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.reports.pages.templates import STYLE
 from knights_isolation.reports.replay import (
     as_json,
@@ -291,7 +291,7 @@ def test_the_modules_of_the_page_are_one_script():
 
 
 def test_pages_and_pictures_draw_the_same_knight():
-    from knights_isolation.isolation.boards.drawing import KNIGHT
+    from knights_isolation.isolation.rules.drawing import KNIGHT
 
     assert KNIGHT in re.sub(r'" \+\s*"', "", bundle())
 

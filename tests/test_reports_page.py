@@ -25,8 +25,8 @@ from knights_isolation.experiments.statistics.first_placements import (
 )
 from knights_isolation.experiments.statistics.ratings import rate
 from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.geometry import format_moves
-from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.reports.charts.chart import Panel, Series, fit_axis, round_ticks
 from knights_isolation.reports.charts.grids import leads, placement_maps
 from knights_isolation.reports.charts.interval_charts import forest, ladder, nearest_to_decision, running

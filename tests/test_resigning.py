@@ -12,9 +12,9 @@ from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, Limit, play, solve
-from knights_isolation.isolation.editions.third.sample_players import BasePlayer
-from knights_isolation.isolation.players.agents import RandomAgent, is_lost
-from knights_isolation.isolation.players.classic_agent import ClassicAgent
+from knights_isolation.isolation.rules.third_sample_players import BasePlayer
+from knights_isolation.isolation.search.agents import RandomAgent, is_lost
+from knights_isolation.isolation.search.classic_agent import ClassicAgent
 from knights_isolation.reports.replay import describe_end, replay_of_row
 from knights_isolation.reports.tables.summary import forfeits_section
 from knights_isolation.reports.text.wording import forfeit_sentences

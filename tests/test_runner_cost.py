@@ -13,7 +13,7 @@ from knights_isolation.experiments.play.pools.game_worker import GameWorker, tas
 from knights_isolation.experiments.play.pools.preparation import Costs
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import run_directory
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.game import Cost
 
 pytestmark = pytest.mark.usefixtures("costs_measured")
 

@@ -13,7 +13,7 @@ from knights_isolation.experiments.plan.schedule import points_table
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.interim_results import live_standings
 from knights_isolation.experiments.play.runner import RunProgress
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.game import Cost
 from knights_isolation.isolation.usercode.output_capture import capture_output
 from knights_isolation.reports.text.rendering import render_rows
 from knights_isolation.reports.watch.run_progress import counting, display, opponent_rows, screen

@@ -21,15 +21,13 @@ from knights_isolation.isolation import Board, play
 from knights_isolation.isolation.games.match import GameBatch, play_many
 from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic
-from knights_isolation.isolation.players.agents import Agent, ForfeitError
-from knights_isolation.isolation.players.classic_agent import Given
 from knights_isolation.isolation.processes.child import Setup
 from knights_isolation.isolation.processes.child_process import Child
 from knights_isolation.isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Limit, Reason, Size
 from knights_isolation.isolation.search import SearchResult
+from knights_isolation.isolation.search.agents import Agent, ForfeitError
+from knights_isolation.isolation.search.classic_agent import Given
 
 HONEST = """
 class Honest:
@@ -195,19 +193,19 @@ def test_to_name_a_player_does_not_load_its_file_here_and_a_loud_one_is_told_of(
 @pytest.mark.parametrize(
     ("act", "changed"),
     [
-        (PATCHED_BOARD, "isolation.editions.classic_board.Board.get_legal_moves"),
+        (PATCHED_BOARD, "isolation.rules.classic_board.Board.get_legal_moves"),
         (
             "isolation.Board.copy.__code__ = (lambda board: board).__code__",
-            "isolation.boards.board.Board.copy",
+            "isolation.rules.board.Board.copy",
         ),
         (
             "isolation.Board.__setattr__ = lambda *a: None",
-            "isolation.editions.classic_board.Board.__setattr__",
+            "isolation.rules.classic_board.Board.__setattr__",
         ),
-        ("del isolation.Board.__mro__[1].undo", "isolation.boards.board.Board.undo"),
+        ("del isolation.Board.__mro__[1].undo", "isolation.rules.board.Board.undo"),
         (
-            "import isolation.players.agents\nisolation.players.agents.LATE_MS = -1e9",
-            "isolation.players.agents.LATE_MS",
+            "from isolation.search import agents\nagents.LATE_MS = -1e9",
+            "isolation.search.agents.LATE_MS",
         ),
         (
             "import isolation.games.match\nisolation.games.match.len = lambda x: 0",
@@ -285,7 +283,7 @@ def test_what_is_changed_while_games_are_played_is_blamed_on_the_file_that_is_he
     monkeypatch.setattr("knights_isolation.experiments.play.pools.game_worker.play_many", play_and_patch)
     with pytest.raises(
         ValueError,
-        match=r"^Late: its file may not play here: it changes isolation\.editions\.classic_board\.Board\.play",
+        match=r"^Late: its file may not play here: it changes isolation\.rules\.classic_board\.Board\.play",
     ):
         worker.play_batch(np.array([0]))
     assert callable(Board.play)

@@ -32,13 +32,11 @@ from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.build_suite import PositionSource, Recipe, build_suite
 from knights_isolation.experiments.suite.suite_file import known_agreements
 from knights_isolation.isolation import Board, solve
-from knights_isolation.isolation.boards.drawing import to_text
-from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, batches, choose_moves
-from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.games.batches import NO_ANSWER, Positions, batches, choose_moves
+from knights_isolation.isolation.rules.drawing import to_text
+from knights_isolation.isolation.rules.game import Limit, Reason, Size
+from knights_isolation.isolation.search.agents import SearchAgent
+from knights_isolation.isolation.search.classic_agent import ClassicAgent
 from knights_isolation.reports.analysis.file_answers import describe_trial
 from knights_isolation.reports.studies.screening import mistake_texts, mistakes_section
 
@@ -102,7 +100,7 @@ def test_answers_do_not_depend_on_how_many_are_given_by_a_call(batches, monkeypa
     whole = choose_moves(agent, positions, seeds(positions))
     firsts = [sum(batches[:index]) for index in range(len(batches))]
     monkeypatch.setattr(
-        "knights_isolation.isolation.games.batch_moves.batches", lambda count, _: zip(firsts, batches, strict=True)
+        "knights_isolation.isolation.games.batches.batches", lambda count, _: zip(firsts, batches, strict=True)
     )
     parted = choose_moves(agent, positions, seeds(positions))
     for column in ("cells", "failure", "nodes"):
@@ -115,7 +113,7 @@ def test_answers_do_not_depend_on_how_many_are_given_by_a_call(batches, monkeypa
 def test_a_call_answers_about_a_quarter_of_a_second_of_positions(seconds, calls, monkeypatch):
     answered = []
     clock = SimpleNamespace(perf_counter=lambda: seconds * sum(answered))
-    monkeypatch.setattr("knights_isolation.isolation.games.batch_moves.time", clock)
+    monkeypatch.setattr("knights_isolation.isolation.games.batches.time", clock)
     for first, count in batches(200, lambda: False):
         assert first == sum(answered)
         answered.append(count)

@@ -12,8 +12,9 @@ from cli import main
 from knights_isolation.experiments.published import published_tables
 from knights_isolation.experiments.suite import suite_file
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.exact import early_table, solved_tables
 from knights_isolation.isolation.files.received import CHECKSUMS, read_shipped, write_shipped
+from knights_isolation.isolation.rules import solved_tables
+from knights_isolation.isolation.search import early_table
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(

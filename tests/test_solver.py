@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from random_games import positions, random_game
 
 from knights_isolation.isolation import Board, Limit, solve
-from knights_isolation.isolation.exact.solved_tables import pair_is_won
-from knights_isolation.isolation.exact.solver import SearchBudget, is_mirrored, move_results, solve_length
+from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.rules.geometry import cell_of, move_of, symmetries
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.rules.solved_tables import pair_is_won
+from knights_isolation.isolation.search import solver
+from knights_isolation.isolation.search.solver import SearchBudget, is_mirrored, move_results, solve_length
 
 COUNTS = json.loads((Path(__file__).parent / "data" / "solved.json").read_text())["boards"]
 
@@ -257,7 +258,7 @@ def test_before_the_placements_the_moves_are_those_the_tables_say():
 def test_placements_on_a_board_without_a_table_are_searched(monkeypatch):
     empty, placed = Board.from_moves([], "3x5"), Board.from_moves([0], "3x5")
     by_table = solve(placed)
-    monkeypatch.setattr("knights_isolation.isolation.exact.solver.pair_is_won", lambda *pair: None)
+    monkeypatch.setattr(solver, "pair_is_won", lambda *pair: None)
     searched = solve(placed)
     assert (searched.winner, searched.moves) == (by_table.winner, by_table.moves)
     assert searched.nodes > by_table.nodes
@@ -379,7 +380,7 @@ def test_judging_asks_for_no_more_than_is_taken():
 def test_compiled_code_is_found_again_by_the_next_process(tmp_path):
     code = (
         "from knights_isolation.isolation import Board, solve\n"
-        "from knights_isolation.isolation.exact.solver import solve_length\n"
+        "from knights_isolation.isolation.search.solver import solve_length\n"
         "b = Board.from_moves([24, 14, 9, 29, 18, 16]); print(solve(b), solve_length(b))"
     )
     runs = [

@@ -12,10 +12,9 @@ import pytest
 from benchmarks.make_solved_tables import add_table, main, write_tables
 from knights_isolation.experiments.exact import board_solving
 from knights_isolation.experiments.exact.board_solving import read_pairs, shipped_pairs, solve_all, summarise
-from knights_isolation.isolation.exact.solved_tables import FILE, covered_sizes, is_covered
+from knights_isolation.isolation.rules.game import Limit, Size, parse_size
 from knights_isolation.isolation.rules.geometry import symmetries
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.sizes import Size, parse_size
+from knights_isolation.isolation.rules.solved_tables import FILE, covered_sizes, is_covered
 from knights_isolation.reports.charts.grids import refutation_maps
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import to_svg

@@ -78,16 +78,16 @@ def test_a_process_for_a_player_starts_without_numpy_and_the_compiler():
 
 
 SIZES_COME_IN_AS_TEXT = {
-    "isolation/boards/board.py",
+    "isolation/rules/board.py",
     "isolation/engines/engine_server.py",
     "isolation/engines/protocol.py",
-    "isolation/exact/solved_tables.py",
+    "isolation/rules/solved_tables.py",
     "isolation/checks/search_cost.py",
-    "isolation/games/batch_moves.py",
+    "isolation/games/batches.py",
     "isolation/games/match.py",
-    "isolation/games/transcript.py",
-    "isolation/games/vector_games.py",
-    "isolation/rules/sizes.py",
+    "isolation/rules/classic_board.py",
+    "isolation/games/learning.py",
+    "isolation/rules/game.py",
     "experiments/exact/board_solving.py",
     "experiments/exchange/game_files.py",
     "experiments/league/league_run.py",
@@ -198,7 +198,7 @@ def test_games_are_read_with_pyarrow_and_pandas_and_a_few_modules(tmp_path):
         "experiments.record",
         *(f"experiments.record.{name}" for name in ("checked_parquet", "columns", "log", "schema")),
         *("isolation.files", "isolation.files.received", "isolation.usercode", "isolation.usercode.imports"),
-        *("isolation.rules", "isolation.rules.limits", "isolation.rules.seeds", "isolation.rules.sizes"),
+        *("isolation.rules", "isolation.rules.game", "isolation.rules.seeds"),
     }
 
 

@@ -9,7 +9,7 @@ from knights_isolation.experiments.suite import read_suite, shipped_suites
 from knights_isolation.experiments.suite.build_suite import PositionSource, Recipe, build_suite
 from knights_isolation.experiments.suite.suite_file import how_made, members, read_table, write_table
 from knights_isolation.isolation import Board, solve
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 
 RECIPE = Recipe(
     Size(5, 5),

@@ -29,27 +29,26 @@ from knights_isolation.isolation import (
     fork_get_action,
     play,
 )
-from knights_isolation.isolation.editions.edition import edition_of
-from knights_isolation.isolation.editions.third.sample_players import (
-    BasePlayer,
-    GreedyPlayer,
-    MinimaxPlayer,
-    RandomPlayer,
-)
-from knights_isolation.isolation.editions.third.state import (
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.isolation import _ACTIONSET, _BLANK_BOARD, _HEIGHT, _SIZE, _WIDTH, Action, E, N, S, W
+from knights_isolation.isolation.loading.load_user_code import LoadError, content_hash, load, load_player
+from knights_isolation.isolation.rules.edition import edition_of
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Limit, Size
+from knights_isolation.isolation.rules.third_edition import (
+    ERR_INFO,
     from_state_cell,
     state_of,
     to_state_cell,
     unsupported_size_reason,
 )
-from knights_isolation.isolation.editions.third.timed_turn import ERR_INFO
-from knights_isolation.isolation.games.match import play_games
-from knights_isolation.isolation.isolation import _ACTIONSET, _BLANK_BOARD, _HEIGHT, _SIZE, _WIDTH, Action, E, N, S, W
-from knights_isolation.isolation.loading.load_user_code import LoadError, content_hash, load, load_player
-from knights_isolation.isolation.players.agents import RandomAgent
-from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
+from knights_isolation.isolation.rules.third_sample_players import (
+    BasePlayer,
+    GreedyPlayer,
+    MinimaxPlayer,
+    RandomPlayer,
+)
+from knights_isolation.isolation.search.agents import RandomAgent
+from knights_isolation.isolation.search.classic_agent import ClassicAgent
 
 THIRD = Path(__file__).parent / "data" / "classic" / "third"
 ROOT = Path(__file__).parents[1]
@@ -390,8 +389,8 @@ def test_names_that_scripts_import_are_there():
 def test_scripts_of_the_edition_run_unmodified(tmp_path, script):
     shutil.copytree(THIRD, tmp_path / "project")
     (tmp_path / "project" / "sample_players.py").write_text(
-        "from isolation.editions.third.sample_players import *\n"
-        "from isolation.editions.third.sample_players import BasePlayer, DataPlayer\n"
+        "from isolation.rules.third_sample_players import *\n"
+        "from isolation.rules.third_sample_players import BasePlayer, DataPlayer\n"
     )
     result = subprocess.run(
         [sys.executable, *script],

@@ -12,12 +12,12 @@ from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.plan.user_files import file_catalogue, only_heuristic
 from knights_isolation.isolation import Board, Limit, search
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
-from knights_isolation.isolation.editions.third.state import state_of
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import LoadError, load, load_heuristic
 from knights_isolation.isolation.processes.child import from_bytes, to_bytes
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.parameters import parameter_values
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.third_edition import state_of
 
 HEAD = """
 import math

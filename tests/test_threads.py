@@ -31,12 +31,12 @@ from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, speciali
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
 from knights_isolation.isolation.compiling.source.function_source import file_tree
 from knights_isolation.isolation.compiling.source_rewriter import rewrite
-from knights_isolation.isolation.exact.solver import solve_length
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_module
 from knights_isolation.isolation.native import workspaces
-from knights_isolation.isolation.players.agents import try_to_compile
 from knights_isolation.isolation.search import SearchResult
+from knights_isolation.isolation.search.agents import try_to_compile
+from knights_isolation.isolation.search.solver import solve_length
 from knights_isolation.isolation.usercode.parsing import parse
 from knights_isolation.reports.board.board_processes import ServerLimits
 from knights_isolation.reports.board.resources import Resources

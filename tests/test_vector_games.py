@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knights_isolation.isolation import Board, Limit
-from knights_isolation.isolation.exact.solver import SearchBudget, move_results
-from knights_isolation.isolation.games.batch_evaluation import solve_moves
-from knights_isolation.isolation.games.vector_games import VectorGames
+from knights_isolation.isolation.games.batches import solve_moves
+from knights_isolation.isolation.games.learning import VectorGames
+from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.rules.geometry import cells_of
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.search.solver import SearchBudget, move_results
 
 SIZES = st.sampled_from(["5x5", "6x7", "8x9", "9x11"])
 

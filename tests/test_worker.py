@@ -12,11 +12,11 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.finished_games import FinishedGames, joined
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
-from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameBatch, play_games
-from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import Reason
 from knights_isolation.isolation.search import SearchResult
+from knights_isolation.isolation.search.agents import SearchAgent
 
 
 def plan_of(*contenders: str) -> Plan:

@@ -21,17 +21,15 @@ from knights_isolation.experiments.plan.openings import file_openings
 from knights_isolation.experiments.plan.spec_parser import complete, make_agent
 from knights_isolation.experiments.record.checked_lines import read_json
 from knights_isolation.isolation.games.match import play_games
-from knights_isolation.isolation.games.transcript import position_of
-from knights_isolation.isolation.players.agents import RandomAgent
-from knights_isolation.isolation.players.classic_agent import Given
 from knights_isolation.isolation.processes.child import Failure, NoAnswer, Setup, Termination, encode
 from knights_isolation.isolation.processes.child_process import Child
 from knights_isolation.isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
+from knights_isolation.isolation.rules.classic_board import position_of
+from knights_isolation.isolation.rules.game import Limit, Reason, parse_size
 from knights_isolation.isolation.rules.geometry import format_moves
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.rules.sizes import parse_size
 from knights_isolation.isolation.search import SearchResult
+from knights_isolation.isolation.search.agents import RandomAgent
+from knights_isolation.isolation.search.classic_agent import Given
 from knights_isolation.reports.board.request_guard import refusal
 from knights_isolation.reports.board.request_models import (
     GraphQuestion,

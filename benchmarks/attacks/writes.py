@@ -18,7 +18,7 @@ from cli import main
 from knights_isolation.experiments.exact import board_solving, labelling, labels
 from knights_isolation.experiments.play.pools.recovery import KILLED
 from knights_isolation.experiments.record import log, log_parts, run_directory
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.rules.game import parse_size
 
 RUN = "runs/one"
 SIZE = "3x4"

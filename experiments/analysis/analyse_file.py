@@ -14,9 +14,7 @@ from joblib import cpu_count
 from knights_isolation.isolation.checks.agent_checks import check_player
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.loading.load_user_code import load_player
-from knights_isolation.isolation.rules.limits import Cost, Limit
-from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import ON_THE_BOARD, Cost, Limit, Size
 
 from ..plan import parse_agent
 from ..plan.config import load_config, playable_size

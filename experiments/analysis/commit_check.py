@@ -10,9 +10,8 @@ from typing import Any
 
 from knights_isolation.isolation.files.git_revisions import Revision
 from knights_isolation.isolation.loading.load_user_code import LoadError
-from knights_isolation.isolation.players.agents import Agent
-from knights_isolation.isolation.rules.limits import Cost
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Cost, Size
+from knights_isolation.isolation.search.agents import Agent
 
 from ..plan import named_settings, parse_agent
 from ..plan.config import load_config

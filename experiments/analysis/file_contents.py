@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.isolation.editions.edition import THIRD, is_of_third_edition
-from knights_isolation.isolation.editions.third.state import StateHeuristic
 from knights_isolation.isolation.loading.load_user_code import (
     LoadError,
     content_hash,
@@ -21,8 +19,10 @@ from knights_isolation.isolation.loading.load_user_code import (
     load_module,
     load_player,
 )
+from knights_isolation.isolation.rules.edition import THIRD, is_of_third_edition
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Size
 from knights_isolation.isolation.rules.parameters import unpartial
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
+from knights_isolation.isolation.rules.third_edition import StateHeuristic
 
 from ..plan import AgentLike, split_reference
 from ..plan.user_files import likely_heuristics, other_definitions

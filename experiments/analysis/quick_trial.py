@@ -14,12 +14,10 @@ from knights_isolation.isolation.checks.agent_checks import check_values
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.checks.search_cost import measure_costs, random_openings
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameBatch, play_games
-from knights_isolation.isolation.players.agents import Agent, SearchAgent
-from knights_isolation.isolation.rules.limits import Cost, Limit
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Cost, Limit, Reason, Size
+from knights_isolation.isolation.search.agents import Agent, SearchAgent
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 
 from ..statistics.proportions import PairCounts, PairInterval, pair_interval

@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic
-from knights_isolation.isolation.games.batch_evaluation import evaluate_all
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
+from knights_isolation.isolation.games.batches import evaluate_all
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Limit, Size
 
 from ..play.parallel_map import Spread, parallel_mapper
 from ..record.checked_lines import append_lines, open_journal

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
-from knights_isolation.isolation.rules.limits import Cost, Limit
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Cost, Limit, Size
 
 from ..plan import parse_spec
 from ..plan.spec_parser import complete, named

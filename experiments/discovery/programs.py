@@ -24,11 +24,10 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic, compile_heuristic
 from knights_isolation.isolation.files.temp_folders import temporary_folder
-from knights_isolation.isolation.games.batch_moves import asking
+from knights_isolation.isolation.games.batches import asking
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.game import Limit, Size
 from knights_isolation.isolation.rules.seeds import splitmix64
-from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.search import SearchOptions
 from knights_isolation.isolation.search.compiled import compiled_search
 

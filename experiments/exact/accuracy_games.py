@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from knights_isolation.heuristics import names
 from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.games.match import GameBatch, play_games
-from knights_isolation.isolation.players.agents import Agent, SearchAgent
-from knights_isolation.isolation.rules.outcome import REASON_WORDS
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
+from knights_isolation.isolation.rules.game import REASON_WORDS, USUAL_SIZE, Size
+from knights_isolation.isolation.search.agents import Agent, SearchAgent
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog
 
 from ..plan import AgentLike, named, parse_agent, parse_spec, reference_of

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.compiling.specialise import native_function
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.solved_tables import is_covered, pair_is_won
-from knights_isolation.isolation.exact.solver import SearchBudget, is_mirrored
 from knights_isolation.isolation.files.atomic_write import written_often
 from knights_isolation.isolation.files.received import DamagedFileError
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import MOST_COMPILED_CELLS, Limit, Size, SizeLike, size_of
 from knights_isolation.isolation.rules.geometry import canonical_opening
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS, Size, SizeLike, size_of
+from knights_isolation.isolation.rules.solved_tables import is_covered, pair_is_won
+from knights_isolation.isolation.search.solver import SearchBudget, is_mirrored
 
 from ..play.parallel_map import parallel_map
 from ..record.checked_parquet import read_parquet, write_parquet

@@ -24,13 +24,10 @@ from numpy.typing import NDArray
 
 from knights_isolation import heuristics
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
-from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, solve_moves
-from knights_isolation.isolation.games.batch_moves import choose_moves
-from knights_isolation.isolation.games.vector_games import VectorGames
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.games.batches import EvaluationBatch, choose_moves, evaluate_all, solve_moves
+from knights_isolation.isolation.games.learning import VectorGames
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Limit, Reason, Size
 from knights_isolation.isolation.rules.seeds import mixed
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
 from ..plan import parse_agent
 from ..plan.openings import distinct_positions, orbit_ids, split_of

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.solver import SearchBudget, known_value, order_moves, value
 from knights_isolation.isolation.files.atomic_write import sweep, written_often
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import MOST_COMPILED_CELLS, ON_THE_BOARD, Limit, Size
 from knights_isolation.isolation.rules.seeds import mixed
-from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS, Size
+from knights_isolation.isolation.search.solver import SearchBudget, known_value, order_moves, value
 
 from ..plan.run_keeping import locked
 from ..record import log

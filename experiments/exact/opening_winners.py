@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.exact.solved_tables import pair_is_won
+from knights_isolation.isolation.rules.solved_tables import pair_is_won
 
 from ..record import log
 from ..record.columns import Table, lengths, lists, numbers, take, where

@@ -19,13 +19,11 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.games.batch_evaluation import solve_moves
-from knights_isolation.isolation.games.batch_moves import States, choose_moves, is_over
+from knights_isolation.isolation.games.batches import States, choose_moves, is_over, solve_moves
 from knights_isolation.isolation.games.match import play_games
-from knights_isolation.isolation.players.agents import Agent
+from knights_isolation.isolation.rules.game import Limit, Size
 from knights_isolation.isolation.rules.geometry import full_mask, knight_masks
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.search.agents import Agent
 
 from ..plan import make_agents, parse_agent
 from ..plan.openings import placement_openings

@@ -22,14 +22,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import make_folder, write_new
 from knights_isolation.isolation.games.human import HUMAN, Seat, play_human
 from knights_isolation.isolation.games.match import GameRecord, PlayedGame, batch_of
 from knights_isolation.isolation.games.pgn import PgnGame, read_pgn, write_pgn
-from knights_isolation.isolation.players.agents import Agent
-from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
-from knights_isolation.isolation.rules.sizes import Size, parse_size
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import REASON_WORDS, Reason, Size, parse_size
+from knights_isolation.isolation.search.agents import Agent
 from knights_isolation.isolation.suggestions import command, file_meant
 
 from ..agent_like import AgentLike

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import ON_THE_BOARD, Size
 from knights_isolation.isolation.rules.geometry import cells_of, full_mask
-from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
-from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.suggestions import advice, command
 
 from ..exact import labels

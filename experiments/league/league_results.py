@@ -12,9 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from knights_isolation.isolation.processes.subprocess_player import file_name
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import ON_THE_BOARD, Reason
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import ON_THE_BOARD, Limit, Reason, Size
 
 from ..exact.labelling import UnsolvableRunError, label_run
 from ..exact.labels import has_labels, labelled_games

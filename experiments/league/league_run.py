@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import joblib
 
-from knights_isolation.isolation.editions.edition import THIRD
-from knights_isolation.isolation.editions.third.state import unsupported_size_reason
 from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size, parse_size
+from knights_isolation.isolation.rules.edition import THIRD
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Size, parse_size
+from knights_isolation.isolation.rules.third_edition import unsupported_size_reason
 from knights_isolation.isolation.suggestions import COMMAND, Failed, advice, command, tell
 
 from ..plan import complete, parse_limit, parse_spec, run_keeping

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, NoReturn
 
 from knights_isolation import heuristics
 from knights_isolation.isolation.loading.load_user_code import content_hash, expand_path, is_name, load_heuristic
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.game import Limit
 from knights_isolation.isolation.rules.parameters import bind_parameters, parameters_of
 from knights_isolation.isolation.usercode.inputs import digest_of_inputs
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.engines.protocol import Program
-    from knights_isolation.isolation.players.agents import Agent
     from knights_isolation.isolation.processes.subprocess_player import FileAgent
     from knights_isolation.isolation.search import Method
+    from knights_isolation.isolation.search.agents import Agent
 
 UNITS = ("depth", "nodes", "ms", "cpu_ms")
 DEFAULT_LIMIT = Limit(nodes=10_000)
@@ -234,19 +234,19 @@ def _read_nothing(spec: Spec, at: int) -> str | None:
 
 
 def _make_simple(spec: Spec) -> Agent:
-    from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent
+    from knights_isolation.isolation.search.agents import GreedyAgent, RandomAgent
 
     return (RandomAgent if spec.kind == "random" else GreedyAgent)(spec.name)
 
 
 def _usual_perfect_limit(spec: Spec, default: Limit | None) -> Limit:
-    from knights_isolation.isolation.players.perfect_agent import DEFAULT_LIMIT as ENOUGH_TO_SOLVE
+    from knights_isolation.isolation.search.perfect_agent import DEFAULT_LIMIT as ENOUGH_TO_SOLVE
 
     return ENOUGH_TO_SOLVE
 
 
 def _make_perfect(spec: Spec) -> Agent:
-    from knights_isolation.isolation.players.perfect_agent import PerfectAgent
+    from knights_isolation.isolation.search.perfect_agent import PerfectAgent
 
     assert spec.limit is not None
     return PerfectAgent(spec.name, heuristics.get(_BEST), _BEST, spec.limit)
@@ -312,8 +312,8 @@ def _name_heuristic(spec: Spec) -> Spec:
 
 
 def _make_search(spec: Spec) -> Agent:
-    from knights_isolation.isolation.players.agents import SearchAgent
     from knights_isolation.isolation.search import SearchOptions
+    from knights_isolation.isolation.search.agents import SearchAgent
 
     assert spec.limit is not None
     heuristic, name = heuristics.get(spec.target) if spec.target and not spec.is_file else None, spec.target
@@ -414,7 +414,7 @@ def _read_policy(spec: Spec, at: int) -> str:
 
 
 def _make_policy(spec: Spec) -> Agent:
-    from knights_isolation.isolation.players.agents import PolicyAgent
+    from knights_isolation.isolation.search.agents import PolicyAgent
 
     module, _, function = spec.target.partition(":")
     folder = str(Path.cwd())

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from knights_isolation.isolation.engines.protocol import Language, Program
 from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS, Size, parse_size
+from knights_isolation.isolation.rules.game import MOST_COMPILED_CELLS, Size, parse_size
 from knights_isolation.isolation.suggestions import did_you_mean, file_meant
 
 from .agent_kinds import parse_limit

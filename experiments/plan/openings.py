@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.games.pgn import read_pgn
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.geometry import cells_of, full_mask, knight_masks, symmetries
 from knights_isolation.isolation.rules.seeds import mixed
-from knights_isolation.isolation.rules.sizes import Size
 
 Cells = NDArray[np.int16]
 Ids = NDArray[np.uint64]

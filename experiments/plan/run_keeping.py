@@ -26,7 +26,7 @@ from knights_isolation.isolation.files.atomic_write import (
 )
 from knights_isolation.isolation.files.received import DamagedFileError
 from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.game import Cost
 
 from ..record import log, log_parts
 from ..record.checked_lines import write_json

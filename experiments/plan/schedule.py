@@ -22,8 +22,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.seeds import SeedsBy, game_seeds
-from knights_isolation.isolation.rules.sizes import Size
 
 from .openings import Cells, colour_roles, opening_ids, orbit_ids
 

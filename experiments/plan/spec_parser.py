@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from knights_isolation import heuristics
 from knights_isolation.isolation.loading.load_user_code import content_hash, expand_path
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.game import Limit
 from knights_isolation.isolation.rules.parameters import KINDS_OF_VALUES
 
 from ..agent_like import AgentLike
@@ -42,7 +42,7 @@ from .function_files import is_function_file, spec_of
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.engines.protocol import Program
-    from knights_isolation.isolation.players.agents import Agent
+    from knights_isolation.isolation.search.agents import Agent
 
 
 _FILE_END = re.compile(r"\.py(?=\s*[:@]|\s*$)")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from knights_isolation.isolation.loading.load_user_code import expand_path
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.seeds import SeedsBy
-from knights_isolation.isolation.rules.sizes import Size
 
 from .agent_kinds import KINDS, METHODS, Spec, parse_limit
 from .config import Config
@@ -21,7 +21,7 @@ from .schedule import Match, Schedule
 from .spec_parser import make_agent, make_agents, parse_spec, settings_text
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.players.agents import Agent
+    from knights_isolation.isolation.search.agents import Agent
 
 Role = Literal["baseline", "contender", "control", "opponent"]
 
@@ -84,7 +84,7 @@ def make_plan(
         ValueError: an agent cannot be made, or cannot play on the board; two agents share a name, or one player occurs
             twice; an opening is not legal on the board; or nothing is left to play.
     """
-    from knights_isolation.isolation.players.agents import check_board_size
+    from knights_isolation.isolation.search.agents import check_board_size
 
     made, left_out = make_entrants(config)
     check_board_size((entrant.agent for entrant in made), config.size)

@@ -18,9 +18,6 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from knights_isolation import heuristics
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.editions.edition import FIRST, SECOND, THIRD, edition_of, is_of_third_edition
-from knights_isolation.isolation.editions.third.state import Action, StateHeuristic
 from knights_isolation.isolation.loading.load_user_code import (
     LoadError,
     content_hash,
@@ -35,6 +32,9 @@ from knights_isolation.isolation.loading.load_user_code import (
     load_player,
 )
 from knights_isolation.isolation.processes.child_process import call_in_child
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.edition import FIRST, SECOND, THIRD, edition_of, is_of_third_edition
+from knights_isolation.isolation.rules.third_edition import Action, StateHeuristic
 from knights_isolation.isolation.usercode.inputs import Inputs, changed_input
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 from knights_isolation.isolation.usercode.parsing import parse
@@ -376,7 +376,7 @@ def evaluate(functions: Mapping[str, Heuristic], board: Board) -> list[dict[str,
 
 
 def _value_or_failure(function: Heuristic, board: Board, player: Any) -> float | str:
-    from knights_isolation.isolation.players.agents import forfeit_from
+    from knights_isolation.isolation.search.agents import forfeit_from
 
     try:
         return run_with_watchdog(partial(_value, function, board, player), lambda: "asked", LONGEST_CALL)

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from knights_isolation.isolation.checks.search_cost import measure_costs
-from knights_isolation.isolation.rules.limits import Cost, Limit
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Cost, Limit, Size
 
 from ..plan import Spec, make_agent
 from ..plan.tournament_plan import Entrant, Plan, make_plan

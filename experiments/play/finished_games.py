@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.games.match import GameBatch, batch_of, rows_of_plies
 from knights_isolation.isolation.games.match import concatenate as joined_games
-from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
+from knights_isolation.isolation.rules.game import REASON_WORDS, Reason
 
 from ..plan.schedule import Ids, Schedule
 from ..record import log

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.rules.outcome import AT_LAST, ON_THE_BOARD, REASON_WORDS, Reason
+from knights_isolation.isolation.rules.game import AT_LAST, ON_THE_BOARD, REASON_WORDS, Reason
 from knights_isolation.isolation.suggestions import advice, command
 
 from ..plan import run_keeping

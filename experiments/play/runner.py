@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from knights_isolation.isolation.checks.answer_checks import unresponsive_reason
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.processes.subprocess_player import HANGS_AFTER
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.game import Cost
 
 from ..plan import run_keeping
 from ..plan.config import Config

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 
 Table: TypeAlias = pa.Table
 """An Arrow table: some columns of some rows of a file."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.rules.outcome import REASON_WORDS
+from knights_isolation.isolation.rules.game import REASON_WORDS
 from knights_isolation.isolation.rules.seeds import game_seeds
 
 from . import log

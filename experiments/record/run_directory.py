@@ -21,7 +21,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.suggestions import advice, command, did_you_mean, tell
 
 from . import log

@@ -21,9 +21,8 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.game import Cost, Size, parse_size
 from knights_isolation.isolation.rules.seeds import SeedsBy
-from knights_isolation.isolation.rules.sizes import Size, parse_size
 
 Schema: TypeAlias = pa.Schema
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.isolation.rules.limits import Cost
-from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
+from knights_isolation.isolation.rules.game import ON_THE_BOARD, Cost
 
 from ..record.columns import codes
 from ..record.log import read_games

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.geometry import canonical_opening
-from knights_isolation.isolation.rules.sizes import Size
 
 from ..record.columns import Table, among, lists, numbers, on_board
 from ..record.log import fold_batches

@@ -28,14 +28,13 @@ from pydantic import TypeAdapter
 from knights_isolation.isolation.checks.check_result import explain, is_number
 from knights_isolation.isolation.checks.search_cost import measure_costs
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
-from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import make_folder
 from knights_isolation.isolation.files.received import DamagedFileError
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic, sources
-from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import Cost, Limit, Size
 from knights_isolation.isolation.rules.geometry import format_moves
-from knights_isolation.isolation.rules.limits import Cost, Limit
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.search.agents import SearchAgent
 from knights_isolation.isolation.suggestions import CompilerFault
 from knights_isolation.isolation.usercode.inputs import NO_FILE, Inputs, changed_input, digest_of_inputs, state_of
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Literal, get_args
 
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Size
 from knights_isolation.isolation.usercode.inputs import Inputs
 
 if TYPE_CHECKING:

@@ -19,11 +19,10 @@ from scipy.special import expit
 from knights_isolation.heuristics import Composite, canonical_name, get, meaning
 from knights_isolation.isolation.checks.search_cost import measure_costs
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-from knights_isolation.isolation.games.batch_evaluation import evaluate_all
+from knights_isolation.isolation.games.batches import evaluate_all
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.limits import Cost, Limit
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Cost, Limit, Size
+from knights_isolation.isolation.search.agents import SearchAgent
 
 from ..plan.catalogue import Heuristic, first_line
 from ..plan.user_files import named_in_file

@@ -21,11 +21,10 @@ from scipy.optimize import minimize
 from scipy.special import chdtrc, expit
 
 from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic, CompileError, compile_heuristic
-from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, expected_lines
-from knights_isolation.isolation.games.batch_moves import Positions, is_over
-from knights_isolation.isolation.players.agents import SearchAgent
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.games.batches import EvaluationBatch, Positions, evaluate_all, expected_lines, is_over
+from knights_isolation.isolation.rules.game import Limit
 from knights_isolation.isolation.rules.parameters import bind_parameters, name_of
+from knights_isolation.isolation.search.agents import SearchAgent
 
 from ..plan import parse_limit
 from ..statistics.proportions import ALPHA

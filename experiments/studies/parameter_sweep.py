@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.game import Limit
 from knights_isolation.isolation.rules.parameters import parameters_of
 
 from ..plan import DEFAULT_LIMIT, Spec, complete, make_agent, parse_limit, settings_text

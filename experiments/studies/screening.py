@@ -29,13 +29,11 @@ from numpy.typing import NDArray
 
 from knights_isolation.isolation.checks.answer_checks import unresponsive_reason
 from knights_isolation.isolation.checks.search_cost import measure_costs
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.games.batch_moves import NO_ANSWER, BatchMoves, Positions, choose_moves, join_answers
-from knights_isolation.isolation.players.agents import Agent, SearchAgent
-from knights_isolation.isolation.rules.limits import Cost, Limit
-from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
+from knights_isolation.isolation.games.batches import NO_ANSWER, BatchMoves, Positions, choose_moves, join_answers
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import REASON_WORDS, Cost, Limit, Reason, Size
 from knights_isolation.isolation.rules.seeds import splitmix64
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.search.agents import Agent, SearchAgent
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 

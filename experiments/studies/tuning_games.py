@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Limit, Size
 from knights_isolation.isolation.rules.seeds import splitmix64
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
 
 from ..plan import Spec, complete, make_agent, named, parse_spec, settings_text
 from ..plan.openings import OpeningSet, orbit_ids, random_openings, split_of
@@ -27,7 +26,7 @@ from ..statistics.proportions import Interval, mean_parts, rate_interval
 from .parameter_space import Space, Vector, space_of
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.players.agents import Agent
+    from knights_isolation.isolation.search.agents import Agent
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

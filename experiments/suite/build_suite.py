@@ -23,15 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.compiling.specialise import native_function
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.solver import SearchBudget, check_position, move_results, value
 from knights_isolation.isolation.files.atomic_write import written_often
-from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, choose_moves
-from knights_isolation.isolation.players.agents import Agent
+from knights_isolation.isolation.games.batches import NO_ANSWER, Positions, choose_moves
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import Limit, Size
 from knights_isolation.isolation.rules.geometry import cells_of, full_mask, knight_masks
-from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.search.agents import Agent
+from knights_isolation.isolation.search.solver import SearchBudget, check_position, move_results, value
 
 from ..plan import AgentLike, parse_agent, spec_of
 from ..plan.openings import distinct_positions, orbit_ids, padded, placement_openings, split_of

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from knights_isolation.isolation.files.received import DamagedFileError, read_shipped
-from knights_isolation.isolation.games.batch_moves import Positions
-from knights_isolation.isolation.rules.sizes import Size, parse_size
+from knights_isolation.isolation.games.batches import Positions
+from knights_isolation.isolation.rules.game import Size, parse_size
 
 from ..record.checked_parquet import read_parquet, write_parquet
 from ..record.columns import Table, lists, numbers, texts

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..editions.classic_board import Board
-from ..editions.edition import THIRD, Edition, edition_of, names_no_move, read_move, seat
 from ..loading.load_user_code import load_player
-from ..players.agents import is_lost
+from ..rules.classic_board import Board
+from ..rules.edition import THIRD, Edition, edition_of, names_no_move, read_move, seat
 from ..rules.parameters import base_function
 from ..search import Heuristic
+from ..search.agents import is_lost
 from ..usercode.output_capture import prevent_exit
 from ..usercode.timeouts import cpu_timeout
 from ..usercode.user_exceptions import name_of, return_lines, safe_repr

@@ -8,13 +8,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from ..compiling.source_rewriter import CompileError, rewrite
-from ..editions.classic_board import Board
-from ..players.agents import Agent, ForfeitError, SearchAgent, opened_player
 from ..processes.child import AgentPicklingError
 from ..processes.subprocess_player import subprocess_player
-from ..rules.limits import Limit
-from ..rules.outcome import Reason
+from ..rules.classic_board import Board
+from ..rules.game import Limit, Reason
 from ..search import SearchResult
+from ..search.agents import Agent, ForfeitError, SearchAgent, opened_player
 
 NODES = 40
 POSITIONS = 3

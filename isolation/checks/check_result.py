@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..editions.edition import THIRD, TOO_LATE, describe_answer, make_player, names_no_move
+from ..rules.edition import THIRD, TOO_LATE, describe_answer, make_player, names_no_move
 from ..usercode.output_capture import WantsToEnd, prevent_exit
 from ..usercode.timeouts import UserCodeTimeout, cpu_timeout
 from ..usercode.user_exceptions import format_exception, origin

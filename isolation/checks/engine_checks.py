@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ..editions.classic_board import Board
 from ..engines.engine_agent import LATE_MS, UNREAD, Start, start_engine, write_variants
 from ..engines.protocol import PROTOCOLS, UCI, UGI, Info, Program, Protocol, add_info, read_move, variant_of, write_move
 from ..files.temp_folders import temporary_folder
 from ..processes.child import NoAnswer, Termination
 from ..processes.child_process import SupervisedProgram
-from ..rules.sizes import Size
+from ..rules.classic_board import Board
+from ..rules.game import Size
 from ..usercode.user_exceptions import to_one_line
 
 SECONDS = 10.0

@@ -20,15 +20,15 @@ from types import CodeType
 from typing import Any
 
 from ..compiling.source_rewriter import nondeterminism_reason
-from ..editions.classic_board import Board
-from ..editions.edition import THIRD, Edition, names_no_move, read_move
-from ..editions.third.sample_players import minimax_value
-from ..editions.third.state import Action, Isolation, required_parameters, state_of
-from ..players.agents import is_lost
+from ..rules.classic_board import Board
+from ..rules.edition import THIRD, Edition, names_no_move, read_move
+from ..rules.game import Limit
 from ..rules.geometry import cell_of, move_of
-from ..rules.limits import Limit
 from ..rules.parameters import choices_text
+from ..rules.third_edition import Action, Isolation, required_parameters, state_of
+from ..rules.third_sample_players import minimax_value
 from ..search import search
+from ..search.agents import is_lost
 from ..search.interpreted import value_of_move
 from ..usercode.output_capture import prevent_exit
 from ..usercode.parsing import parse

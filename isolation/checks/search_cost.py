@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..editions.classic_board import Board
-from ..games.batch_moves import Positions, asking, choose_moves
-from ..players.agents import Agent, ForfeitError, SearchAgent, forfeit_from
-from ..rules.limits import Cost
-from ..rules.outcome import Reason
-from ..rules.sizes import USUAL_SIZE, Size, SizeLike, size_of
+from ..games.batches import Positions, asking, choose_moves
+from ..rules.classic_board import Board
+from ..rules.game import USUAL_SIZE, Cost, Reason, Size, SizeLike, size_of
+from ..search.agents import Agent, ForfeitError, SearchAgent, forfeit_from
 from ..usercode.timeouts import cpu_timeout
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from itertools import permutations
 from types import CodeType, FunctionType
 from typing import Any
 
-from ..editions.classic_board import Board
+from ..rules.classic_board import Board
 from ..rules.geometry import move_of
 from ..rules.parameters import Parameter, base_function, bind_parameters
 from ..usercode.timeouts import UserCodeTimeout, cpu_timeout

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..editions.classic_board import Board
 from ..loading.integrity import ChangedError, unchanged
 from ..native import workspaces
 from ..native.layout import FAILED
+from ..rules.classic_board import Board
 from ..rules.parameters import BoundHeuristic, parameter_values
 from ..suggestions import CompilerFault
 from . import FUNCTIONS_REMEMBERED, code_cache

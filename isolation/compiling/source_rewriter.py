@@ -18,9 +18,9 @@ from itertools import count
 from types import FunctionType
 from typing import Any
 
-from ..boards.net import Net
-from ..editions.third.state import StateHeuristic
+from ..rules.net import Net
 from ..rules.parameters import Parameter, base_function, opened, owners
+from ..rules.third_edition import StateHeuristic
 from ..usercode.parsing import parse, parse_expression
 from ..usercode.user_exceptions import format_exception, to_one_line
 from . import FUNCTIONS_REMEMBERED

@@ -15,8 +15,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from ..editions.classic_board import Board
-from ..rules.sizes import MOST_COMPILED_CELLS
+from ..rules.classic_board import Board
+from ..rules.game import MOST_COMPILED_CELLS
 from ..usercode.parsing import parse
 from . import FUNCTIONS_REMEMBERED, code_cache
 from .compile_errors import blaming_us, refuses_heuristic

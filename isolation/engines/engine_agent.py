@@ -14,16 +14,15 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..editions.classic_board import Board
 from ..engines.protocol import looks_like_move, read_move
 from ..files.temp_folders import temporary_folder
-from ..players.agents import ForfeitError, OwnProcessAgent
 from ..processes.child import NoAnswer, Termination
 from ..processes.child_process import Idle, SupervisedProgram
 from ..processes.subprocess_player import file_name
-from ..rules.limits import Limit
-from ..rules.outcome import AT_LAST, Reason
+from ..rules.classic_board import Board
+from ..rules.game import AT_LAST, Limit, Reason
 from ..search import SearchResult
+from ..search.agents import ForfeitError, OwnProcessAgent
 from ..usercode.user_exceptions import to_one_line
 from .protocol import PROTOCOLS, UCI, UGI, Info, Program, add_info, go_line, parse_pv, variant_of, variants_text
 from .protocol import Protocol as Spoken

@@ -12,15 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, isfinite, isinf, isnan
 
-from ..editions.classic_board import Board
 from ..engines.protocol import read_move, write_move
 from ..native import workspaces
-from ..players.agents import Agent, Player, forfeit_from
 from ..processes.child import claim_stdio
-from ..rules.limits import Limit
+from ..rules.classic_board import Board
+from ..rules.game import USUAL_SIZE, Limit, Size, parse_size
 from ..rules.seeds import move_seed
-from ..rules.sizes import USUAL_SIZE, Size, parse_size
 from ..search import SearchResult, is_compilable
+from ..search.agents import Agent, Player, forfeit_from
 from .protocol import PROTOCOLS, UCI, UGI, GoRequest, Protocol, read_go, start_of
 
 _SIZES = ("5x5", "6x6", "7x7", "8x8", "9x9", "9x11")

@@ -22,10 +22,9 @@ from math import copysign, inf
 from pathlib import Path
 from typing import Literal
 
-from ..editions.classic_board import Board
+from ..rules.classic_board import Board
+from ..rules.game import Limit, parse_size
 from ..rules.geometry import column_name, parse_square, square_name
-from ..rules.limits import Limit
-from ..rules.sizes import parse_size
 from ..usercode.user_exceptions import to_one_line
 
 Convention = Literal["plain", "joust"]

@@ -1,1 +1,1 @@
-"""Matches, games in the terminal, games as text, what perfect play says of them, and thousands at a time in arrays."""
+"""Matches, games in the terminal, games as text, and many positions or games at a time in arrays."""

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..boards.drawing import format_value, standing, to_text
-from ..editions.classic_board import Board
-from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
+from ..rules.classic_board import Board
+from ..rules.drawing import format_value, standing, to_text
+from ..rules.game import USUAL_SIZE, Reason, SizeLike
 from ..rules.geometry import cell_name, parse_cell
-from ..rules.outcome import Reason
 from ..rules.seeds import move_seed
-from ..rules.sizes import USUAL_SIZE, SizeLike
 from ..search import SearchResult
+from ..search.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
 from ..usercode.output_capture import capture_output
 from ..usercode.user_exceptions import detect_ctrl_c
 from .match import BY_PLY, GameRecord, rows_of_plies

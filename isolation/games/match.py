@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..editions.classic_board import Board
-from ..editions.third.timed_turn import or_as_the_third_edition
 from ..loading.load_user_code import origin_of
-from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
 from ..processes.child import AgentPicklingError
-from ..rules.outcome import REASON_WORDS, Reason
+from ..rules.classic_board import Board
+from ..rules.game import REASON_WORDS, USUAL_SIZE, Reason, Size, SizeLike, size_of
 from ..rules.parameters import base_function
 from ..rules.seeds import move_seed
-from ..rules.sizes import USUAL_SIZE, Size, SizeLike, size_of
+from ..rules.third_edition import or_as_the_third_edition
 from ..search import SearchResult
+from ..search.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
 from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def play(
 ) -> GameRecord:
     """Play one game. For use in threads see `play_many`.
 
-    Called with a single tuple, as in scripts of the third edition, it is `isolation.editions.third.timed_turn.play`.
+    Called with a single tuple, as in scripts of the third edition, it is `isolation.rules.third_edition.play`.
     """
     size = size_of(size)
     games = play_games(agent_1, agent_2, [opening], [seed], size, hard_cap)

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..editions.classic_board import Board
 from ..engines.protocol import read_move, start_of, variant_of, write_san
-from ..rules.sizes import Size
+from ..rules.classic_board import Board
+from ..rules.game import Size
 
 UNDECIDED = "*"
 RESULTS = {"1-0": 1, "0-1": 2, UNDECIDED: 0, "1/2-1/2": 0}

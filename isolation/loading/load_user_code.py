@@ -34,8 +34,8 @@ from typing import Any
 
 from knights_isolation.lazy_package import BARE, TOOLKIT
 
-from ..editions.classic_board import enable_board_extensions
-from ..editions.edition import (
+from ..rules.classic_board import enable_board_extensions
+from ..rules.edition import (
     added_method,
     added_to_board,
     find_extended_board,
@@ -43,7 +43,7 @@ from ..editions.edition import (
     namespace_of,
     sample_players_for,
 )
-from ..editions.third.state import StateHeuristic, as_heuristic
+from ..rules.third_edition import StateHeuristic, as_heuristic
 from ..suggestions import file_meant, write_real_stderr
 from ..usercode.imports import install
 from ..usercode.inputs import Inputs, changed_input, digest_of_inputs, recorded_inputs

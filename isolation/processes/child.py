@@ -34,9 +34,9 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO, Literal, NoReturn
 
 from ..loading.load_user_code import content_hash, data_hash, load, origin_of
-from ..players.agents import forfeit_from
-from ..players.classic_agent import Given
 from ..search import SearchResult
+from ..search.agents import forfeit_from
+from ..search.classic_agent import Given
 from ..usercode.user_exceptions import name_of, to_one_line
 
 Guard = Literal["none", "contained", "sandboxed", "forking"]

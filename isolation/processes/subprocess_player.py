@@ -13,15 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..editions.classic_board import Board
-from ..editions.edition import THIRD
-from ..editions.third.state import unsupported_size_reason
 from ..loading.load_user_code import content_hash, load_player
-from ..players.agents import Agent, ForfeitError, OwnProcessAgent, SearchAgent, in_time
-from ..players.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
-from ..rules.limits import Limit
-from ..rules.outcome import PROCESS_DIED, Reason
+from ..rules.classic_board import Board
+from ..rules.edition import THIRD
+from ..rules.game import PROCESS_DIED, Limit, Reason
+from ..rules.third_edition import unsupported_size_reason
 from ..search import SearchResult, is_well_formed
+from ..search.agents import Agent, ForfeitError, OwnProcessAgent, SearchAgent, in_time
+from ..search.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
 from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
 from .child import PROCESSOR_SECONDS, AgentPicklingError, Failure, NoAnswer, Setup, Termination, one_line, recipe
 from .child_process import START_SECONDS, Child, Idle

@@ -1,1 +1,1 @@
-"""Rules: geometry, notation, FEN, outcomes, limits, parameters and seeds."""
+"""The game: boards of the toolkit and of the classic editions, notation, limits, outcomes, parameters and seeds."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from .sizes import USUAL_SIZE, Size, check_size
+from .game import USUAL_SIZE, Size, check_size
 
 Move = tuple[int, int]
 

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..editions.classic_board import Board
 from ..native.layout import CPU_CLOCK, NO_LIMIT, WALL_CLOCK
-from ..rules.limits import Limit
-from ..rules.sizes import MOST_COMPILED_CELLS
+from ..rules.classic_board import Board
+from ..rules.game import MOST_COMPILED_CELLS, Limit
 
 Heuristic = Callable[[Any, Any], float]
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ..compiling.compile_heuristic import CompiledHeuristic
 from ..compiling.specialise import NativeFunction, Template, native_function, pack
-from ..editions.classic_board import Board
 from ..native import layout as on_desk
 from ..native import workspaces
-from ..rules.limits import Limit
+from ..rules.classic_board import Board
+from ..rules.game import Limit
 from . import TREES, Method, SearchOptions, SearchResult, limits_of
 
 _SIGN = 1 << 63

@@ -14,10 +14,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..editions.classic_board import Board
 from ..native.layout import MOST_NODES
 from ..native.tree_policy import EXPLORATION, is_more_promising, is_safer, natural_log
-from ..rules.limits import Limit
+from ..rules.classic_board import Board
+from ..rules.game import Limit
 from ..rules.parameters import base_function
 from ..rules.seeds import random_bits
 from ..usercode.timeouts import call_timeout

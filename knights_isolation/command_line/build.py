@@ -124,7 +124,7 @@ def _run(name: str, command: Command, taken: Sequence[About], given: dict[str, A
         raise ValueError(f"--table: no table {only!r}; {meant}choose one of {', '.join(command.tables)}")
     at = {key.removeprefix("at_"): values.pop(key) for key in [*values] if key.startswith("at_")}
     if positions := [each.name for each in command.parameters if each.is_position]:
-        from knights_isolation.isolation.games.transcript import position_of
+        from knights_isolation.isolation.rules.classic_board import position_of
 
         values |= {name: position_of(**at) for name in positions}
     named = [values.get(each.name, ()) for each in command.parameters if each.is_code]

@@ -113,7 +113,7 @@ def show(
         isolation show --moves d3,a2
         isolation show --fen '7/7/n6/3N3/7/7/7 w - - 0 1' --svg position.svg
     """
-    from knights_isolation.isolation.games.transcript import position_of
+    from knights_isolation.isolation.rules.classic_board import position_of
     from knights_isolation.reports.pages.one_position import position_shown
 
     board = position_of(size, moves, None if fen == _ITS_FEN else fen)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from knights_isolation.experiments.plan import parse_limit, spec_of
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.reports.answers import Result, run_path
 
 from .. import inputs
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from knights_isolation.experiments.exact.board_solving import BoardSummary
     from knights_isolation.experiments.exact.refutation import Refuted
-    from knights_isolation.isolation.exact.solver import Solution
+    from knights_isolation.isolation.search.solver import Solution
 
 Picture = Annotated[str | Path, About(suffixes=(".svg", ".png"))]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal, cast
 
 from knights_isolation.experiments.studies.evaluation import Budget, Evaluation
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.suggestions import COMMAND, tell
 from knights_isolation.reports import studies
 from knights_isolation.reports.answers import Result

@@ -43,7 +43,7 @@ def engine(
     from knights_isolation.experiments.plan import parse_agent
     from knights_isolation.isolation.engines.engine_server import serve_stdio
     from knights_isolation.isolation.engines.protocol import variants_text
-    from knights_isolation.isolation.rules.sizes import parse_size
+    from knights_isolation.isolation.rules.game import parse_size
 
     if variants:
         return "\n".join(variants_text(parse_size(size)) for size in variants.split(",")).rstrip("\n")

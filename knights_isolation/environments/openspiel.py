@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from knights_isolation.isolation import Board
+from knights_isolation.isolation.rules.game import check_size
 from knights_isolation.isolation.rules.geometry import cell_name
-from knights_isolation.isolation.rules.sizes import check_size
 
 try:
     pyspiel: Any = import_module("pyspiel")

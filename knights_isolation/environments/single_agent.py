@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from knights_isolation.experiments.plan import AgentLike, parse_agent, parse_limit, spec_of
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.boards.drawing import to_text
-from knights_isolation.isolation.exact.solver import solver_limits
-from knights_isolation.isolation.games.perfect_play import PerfectPlay
-from knights_isolation.isolation.players.agents import check_board_size, forfeit_from
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.games.learning import PerfectPlay
+from knights_isolation.isolation.rules.drawing import to_text
+from knights_isolation.isolation.rules.game import Limit, parse_size
+from knights_isolation.isolation.search.agents import check_board_size, forfeit_from
+from knights_isolation.isolation.search.solver import solver_limits
 
 DEFAULT_LIMIT = "nodes=1000000"
 """Of exact search: on 7x7 half a millisecond a move on average, and some 20 for the most difficult; the same on every

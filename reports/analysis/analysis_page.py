@@ -23,13 +23,12 @@ from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.planning import pairs_to_decide
 from knights_isolation.experiments.studies.screening import Mistake
-from knights_isolation.isolation.boards.drawing import to_text
-from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.drawing import to_text
+from knights_isolation.isolation.rules.game import Cost, Size
 from knights_isolation.isolation.rules.geometry import format_moves
-from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.rules.parameters import ParameterError, parameters_of
-from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.suggestions import TYPED, command, tell
 from knights_isolation.isolation.usercode.output_capture import captured
 

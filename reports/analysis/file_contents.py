@@ -18,13 +18,13 @@ from ..text.rendering import Section, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.checks.check_result import CheckResult
-    from knights_isolation.isolation.editions.classic_board import Board
+    from knights_isolation.isolation.rules.classic_board import Board
 
 
 def values_answer(position: Board, references: Sequence[str]) -> Result[list[dict[str, object]]]:
     """Evaluate a position with all heuristics, and with those of some files, whose failures are told."""
     from knights_isolation.experiments.plan.user_files import evaluate, failures, user_heuristics
-    from knights_isolation.isolation.boards.drawing import to_text
+    from knights_isolation.isolation.rules.drawing import to_text
 
     with captured(", ".join(references)):
         own = user_heuristics(references)

@@ -18,12 +18,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from knights_isolation.experiments.exchange.game_files import csv_head, end_of, export_row, facts_of, ply_of, row_of
 from knights_isolation.experiments.exchange.queries import read_game
 from knights_isolation.experiments.record.log import SCHEMA
-from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.pgn import PgnGame, parse_pgn
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import MOST_COMPILED_CELLS, Reason, Size, parse_size
 from knights_isolation.isolation.rules.geometry import format_moves, parse_moves, words
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS, Size, parse_size
 
 from ..pages.board_images import write_gif, write_png
 from ..replay import Replay, as_json, captions_of, replay_of_row, replay_of_run, replay_page

@@ -12,9 +12,8 @@ from knights_isolation.experiments.exchange.queries import PLIES, PlayedGames, e
 from knights_isolation.experiments.plan import board_refusal, complete, make_agent, parse_spec
 from knights_isolation.experiments.positions import Heuristic, compiles, move_values, opposing, position_value
 from knights_isolation.experiments.record.log import games_folder, live_files
-from knights_isolation.isolation.players.agents import Agent, choose_once
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Limit, Size
+from knights_isolation.isolation.search.agents import Agent, choose_once
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
 from ..replay import json_score
@@ -22,7 +21,7 @@ from . import request_models as asked
 from .resources import Resources, run_of
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.editions.classic_board import Board
+    from knights_isolation.isolation.rules.classic_board import Board
 
 INTERPRETED_DEPTH = 3
 """Maximum depth for a heuristic that does not compile, or on a board that compiled code does not support."""

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import MOST_COMPILED_CELLS, parse_size
 from knights_isolation.isolation.rules.geometry import cell_name, cells_of, full_mask
-from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS, parse_size
 
 DEEPEST = 10
 Cell = Annotated[int, Field(ge=0, lt=MOST_COMPILED_CELLS)]

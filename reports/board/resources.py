@@ -22,7 +22,7 @@ from ..replay import as_json, replay_of_run
 from .request_models import GameQuestion, GamesQuestion
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.players.agents import Agent
+    from knights_isolation.isolation.search.agents import Agent
 
 MOST_GAMES = 200
 _SHOWN = ("game_id", "agent_1", "agent_2", "winner", "reason", "plies")

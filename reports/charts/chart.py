@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.geometry import column_name
-from knights_isolation.isolation.rules.sizes import Size
 
 from ..text.cell_values import signed as signed
 

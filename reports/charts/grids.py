@@ -22,8 +22,8 @@ from knights_isolation.experiments.statistics.game_pairs import matchups
 from knights_isolation.experiments.statistics.move_statistics import BANDS, FEWEST_SCORES, band_auc, scores_of
 from knights_isolation.experiments.statistics.ratings import Ratings
 from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.geometry import canonical_opening, cell_name
-from knights_isolation.isolation.rules.sizes import Size
 
 from ..text.cell_values import Points, Share, estimate_of, pluralise
 from .chart import Boards, Cell, Grid, board_grid, signed, strength

@@ -22,7 +22,7 @@ from knights_isolation.experiments.statistics.move_statistics import (
 )
 from knights_isolation.experiments.statistics.proportions import Proportion, wilson
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.isolation.rules.limits import Cost, Limit
+from knights_isolation.isolation.rules.game import Cost, Limit
 
 from ..text.cell_values import HasEnds, Points, Ratio
 from .chart import COLOURS, Axis, Cell, Form, Grid, Panel, Plot, Series, fit_axis, plain, signed, strength

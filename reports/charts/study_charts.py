@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from knights_isolation.experiments.statistics.planning import FixedPlan, pairs_for_effect
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.geometry import cells_of, full_mask
-from knights_isolation.isolation.rules.sizes import Size
 
 from ..text.cell_values import Points, Share
 from . import chart
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from knights_isolation.experiments.studies.pairwise_fit import Fit
     from knights_isolation.experiments.studies.screening import Screening
     from knights_isolation.experiments.studies.tuning import Tuning
-    from knights_isolation.isolation.editions.classic_board import Board
-    from knights_isolation.isolation.exact.solver import Solution
+    from knights_isolation.isolation.rules.classic_board import Board
+    from knights_isolation.isolation.search.solver import Solution
 
 _CHANCE = 3.84
 """How much worse a value is, at most, within the 95 % interval."""

@@ -28,8 +28,8 @@ from knights_isolation.experiments.statistics.ratings import rate
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
 from knights_isolation.experiments.suite import Suite, read_suite
 from knights_isolation.isolation import Limit, solve
-from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.loading.load_user_code import inputs_of, load_heuristic
+from knights_isolation.isolation.rules.classic_board import Board
 from knights_isolation.isolation.rules.geometry import parse_moves
 
 from ..analysis.file_answers import trial_lines, trial_row

@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import uvicorn
+from knights_isolation.isolation.rules.solved_boards import covered_sizes
 from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -28,11 +29,10 @@ from knights_isolation.experiments.exact.board_solving import BoardSummary, ship
 from knights_isolation.experiments.plan import AgentLike, parse_agent, reference_of
 from knights_isolation.experiments.play.pools.interrupts import until_interrupted
 from knights_isolation.experiments.record.run_directory import HOME, check_run, load_run
-from knights_isolation.isolation.exact.solved_tables import covered_sizes
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.processes.child import Setup
+from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.rules.geometry import cell_name
-from knights_isolation.isolation.rules.sizes import parse_size
 
 from ..answers import RunLike, run_path, run_paths
 from ..board.board_api import BoardApi

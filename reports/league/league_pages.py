@@ -22,12 +22,12 @@ from knights_isolation.experiments.league.league_run import League
 from knights_isolation.experiments.league.submissions import Submission, check_folder
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.play.runner import RunOutcome
-from knights_isolation.isolation.boards.drawing import Annotations, to_svg
-from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.processes.subprocess_player import file_name
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.drawing import Annotations, to_svg
+from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.rules.geometry import cell_name
-from knights_isolation.isolation.rules.sizes import parse_size
 from knights_isolation.isolation.sample_players import NO_MOVE
 from knights_isolation.isolation.suggestions import advice, command, tell
 from knights_isolation.isolation.usercode.user_exceptions import to_one_line

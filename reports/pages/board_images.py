@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from knights_isolation.isolation.boards import drawing
-from knights_isolation.isolation.boards.drawing import LIGHT, Annotations, Theme
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules import drawing
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.drawing import LIGHT, Annotations, Theme
+from knights_isolation.isolation.rules.game import Size
 
 _FINER = 3  # scale factor for drawing; reducing the image afterwards smooths the edges
 _STEPS = 12  # number of straight segments per curve
@@ -23,7 +23,7 @@ Point = tuple[float, float]
 
 
 def to_image(board: Board, theme: Theme = LIGHT, marks: Annotations | None = None, scale: float = 2) -> Image.Image:
-    """Draw the picture of `isolation.boards.drawing.to_svg` in pixels; `scale` is the number of pixels per SVG unit."""
+    """Draw the picture of `isolation.rules.drawing.to_svg` in pixels; `scale` is the number of pixels per SVG unit."""
     marks = marks or Annotations()
     width, height = drawing.extent(board, marks)
     fine = scale * _FINER

@@ -23,8 +23,8 @@ from knights_isolation.experiments.statistics.first_placements import (
 from knights_isolation.experiments.statistics.paired_differences import Comparison
 from knights_isolation.experiments.statistics.planning import pairs_to_decide
 from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.isolation.rules.game import Cost
 from knights_isolation.isolation.rules.geometry import cell_name, format_moves
-from knights_isolation.isolation.rules.limits import Cost
 from knights_isolation.isolation.suggestions import command
 
 from ..text.cell_values import Points, Ratio, pluralise

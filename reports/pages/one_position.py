@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from knights_isolation.isolation.boards.drawing import to_svg, to_text
-from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.drawing import to_svg, to_text
 
 from ..text.rendering import speaks_ascii_only
 

@@ -30,9 +30,8 @@ from knights_isolation.experiments.statistics.ratings import Ratings, rate
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.sequential_tests import stopping_duels
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
+from knights_isolation.isolation.rules.game import Cost, Size
 from knights_isolation.isolation.rules.geometry import cell_name
-from knights_isolation.isolation.rules.limits import Cost
-from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.suggestions import command
 
 from ..charts import grids, interval_charts, line_plots

@@ -19,8 +19,8 @@ from matplotlib.patches import Circle as RoundPatch
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 
-from knights_isolation.isolation.boards import drawing
-from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules import drawing
+from knights_isolation.isolation.rules.classic_board import Board
 
 from ..charts.chart import Axis, Boards, Card, Chart, Grid, Panel, Picture, Plot, RowChart, Series
 from .style import COLOURS, ROW, WIDTH, new_figure, no_data, short, style, to_svg

@@ -19,7 +19,7 @@ from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval, agree
 from knights_isolation.experiments.statistics.step_down import holm
 from knights_isolation.isolation.files.atomic_write import write_text
-from knights_isolation.isolation.rules.sizes import Size
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.suggestions import called_as
 
 from ..answers import Result, drawn

@@ -20,12 +20,11 @@ from knights_isolation.experiments.exact.refutation import OpeningAnswer, Refute
 from knights_isolation.experiments.plan import AgentLike
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.log import count_games
-from knights_isolation.isolation.boards.drawing import to_text
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.solver import Solution, solve, solve_length
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.drawing import to_text
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Limit, Size
 from knights_isolation.isolation.rules.geometry import cell_name, cell_of, column_name, format_moves
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.sizes import USUAL_SIZE, Size
+from knights_isolation.isolation.search.solver import Solution, solve, solve_length
 from knights_isolation.isolation.suggestions import COMMAND, advice, command, tell
 
 from ..answers import Result, RunLike, drawn, run_path

@@ -24,8 +24,7 @@ from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.run_directory import HOME
 from knights_isolation.experiments.studies.evaluation import Budget, Evaluation, EvaluationTask, revealed
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.sizes import parse_size
+from knights_isolation.isolation.rules.game import Limit, parse_size
 from knights_isolation.isolation.suggestions import called_as
 from knights_isolation.isolation.usercode.output_capture import captured
 

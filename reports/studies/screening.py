@@ -25,11 +25,10 @@ from knights_isolation.experiments.studies.screening import (
 )
 from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
 from knights_isolation.experiments.suite.suite_file import Agreement, known_agreements
-from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_text
-from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.drawing import Annotations, to_svg, to_text
+from knights_isolation.isolation.rules.game import Cost, Size
 from knights_isolation.isolation.rules.geometry import format_moves
-from knights_isolation.isolation.rules.limits import Cost
-from knights_isolation.isolation.rules.sizes import Size
 from knights_isolation.isolation.suggestions import advice, command, tell
 
 from ..answers import Result, drawn

@@ -16,7 +16,7 @@ from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead, OpponentEffect
 from knights_isolation.experiments.statistics.proportions import WORTH, Interval
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.game import Cost
 from knights_isolation.isolation.suggestions import advice
 
 from ..text import verdict_details, wording

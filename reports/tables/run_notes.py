@@ -13,7 +13,7 @@ from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.proportions import WORTH
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.isolation.rules.limits import STEADY, Cost
+from knights_isolation.isolation.rules.game import STEADY, Cost
 from knights_isolation.isolation.suggestions import advice
 
 from ..text.cell_values import Estimate, Points, Ratio, Share, estimate_of, join_names, pluralise

@@ -18,7 +18,7 @@ from knights_isolation.experiments.statistics.sequential_tests import (
     model_of,
     run_tests,
 )
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.game import Cost
 from knights_isolation.isolation.suggestions import advice
 
 from ..text.cell_values import Estimate, Points, Share, end_text, estimate_of, join_names, pluralise

@@ -32,7 +32,7 @@ from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, S
 from knights_isolation.experiments.record.schema import baseline_of
 from knights_isolation.experiments.statistics.sprt import SprtPath
 from knights_isolation.experiments.studies.noted_tries import note_run
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.game import Cost
 from knights_isolation.isolation.suggestions import COMMAND, advice, command
 
 from ..text.cell_values import Share, WordedCell, pluralise, speed_words

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.games.match import GameBatch, load_compiled_games, play_games, play_many
 from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
-from knights_isolation.isolation.players.agents import Agent, RandomAgent, code_hash
 from knights_isolation.isolation.processes.subprocess_player import patience
-from knights_isolation.isolation.rules.sizes import MOST_COMPILED_CELLS
+from knights_isolation.isolation.rules.game import MOST_COMPILED_CELLS
+from knights_isolation.isolation.search.agents import Agent, RandomAgent, code_hash
 
 from ...plan import make_agent, parse_spec, settings_text, with_program
 from ...plan.schedule import Ids, Schedule
@@ -33,7 +33,7 @@ from ..finished_games import FinishedGames, LogPart
 if TYPE_CHECKING:
     from knights_isolation.isolation.engines.protocol import Program
     from knights_isolation.isolation.native.workspaces import MoveCache
-    from knights_isolation.isolation.rules.limits import Cost
+    from knights_isolation.isolation.rules.game import Cost
 
     from ...plan.tournament_plan import Plan
 

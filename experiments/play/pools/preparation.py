@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from knights_isolation.isolation.rules.limits import Cost
+from knights_isolation.isolation.rules.game import Cost
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
 from .game_worker import GameWorker, Sharers, Task

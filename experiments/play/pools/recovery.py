@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knights_isolation.isolation.rules.outcome import PROCESS_DIED, Reason
+from knights_isolation.isolation.rules.game import PROCESS_DIED, Reason
 
 from ...plan.schedule import Ids
 from ..finished_games import FinishedGames, LogPart, forfeited_game, joined

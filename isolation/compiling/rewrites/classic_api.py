@@ -8,8 +8,8 @@ import operator
 from difflib import get_close_matches
 from typing import Any
 
-from ...editions.classic_board import Board
-from ...editions.third.state import DebugState, Isolation
+from ...rules.classic_board import Board
+from ...rules.third_edition import DebugState, Isolation
 from ..compile_errors import refuse
 from ..source.rewrite import Rewrite, at, call, name, support, target
 from .constants import LARGEST

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...boards.net import Net
+from ...rules.net import Net
 from ...usercode.parsing import parse, parse_expression
 from ..compile_errors import refuse, refuse_unrepeatable
 from ..source.function_source import fields_of

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...boards.net import Net
+from ...rules.net import Net
 from ...rules.parameters import opened
 from ...usercode.parsing import parse_expression
 from ..compile_errors import CHANCE_AND_TIME, instead_of_call, refuse, refuse_unrepeatable

@@ -13,8 +13,8 @@ import inspect
 from types import FunctionType
 from typing import Any
 
-from ...editions.classic_board import Board
-from ...editions.third.state import Isolation
+from ...rules.classic_board import Board
+from ...rules.third_edition import Isolation
 from ..compile_errors import CompileError, refuse
 from ..source import function_source
 from ..source.function_source import assigned, definition, fields_of, is_name, maker_of, names_in, parameters

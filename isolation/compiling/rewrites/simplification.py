@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ...editions.classic_board import Board
+from ...rules.classic_board import Board
 from ...usercode.parsing import parse_expression
 from ..compile_errors import CompileError, refuse
 from ..source.function_source import Definition, bound_names, has_only_methods, names_in, parameters, taken

@@ -22,8 +22,8 @@ from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROW
 from knights_isolation.isolation.native.kernels.workspace import float64s_at, int8s_at, int16s_at, int64s_at, uint64s_at
 from knights_isolation.isolation.native.layout import DEPTH, EXACT, FAILED, MOVE, NANOSECONDS, NODES
 from knights_isolation.isolation.native.position import make_position, moves_from
+from knights_isolation.isolation.rules.game import Reason
 from knights_isolation.isolation.rules.geometry import full_mask, knight_masks
-from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.rules.seeds import STEP
 
 # A compiled player is a row of nine numbers, of which the last is its number in a memory, 0 without one.

@@ -18,7 +18,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from ...boards.net import GROUP, Net
+from ...rules.net import GROUP, Net
 from .. import bitboards
 from ..decorators import by_type, opaque
 from ..position import PositionType

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 
-from ...boards.net import Net
+from ...rules.net import Net
 from .. import floods
 from ..position import awaiting, facing, flat_state, visited_rows
 from .arrays import *

@@ -1,6 +1,6 @@
 """The third edition's states in compiled code.
 
-`StateType` wraps a position; what is asked of it is answered in the numbers of `isolation.editions.third.state`.
+`StateType` wraps a position; what is asked of it is answered in the numbers of `isolation.rules.third_edition`.
 Liberties and actions (`StepsType`) are sets that never allocate: they have `len`, truth, `in`, iteration and indexing,
 in the edition's order.
 """
@@ -17,7 +17,7 @@ from numba.core import cgutils
 from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl, lower_builtin
 from numba.extending import intrinsic, make_attribute_wrapper, overload_attribute, overload_method
 
-from ...editions.third.state import SIZE, STRIDE, Action, to_state_cell
+from ...rules.third_edition import SIZE, STRIDE, Action, to_state_cell
 from .. import bitboards
 from ..bitboards import bitboard_for, constant_table, look_up
 from ..decorators import always, for_all_types, operation, struct

@@ -15,7 +15,7 @@ from numba import types
 from numba.core.typeconv import Conversion
 from numba.extending import intrinsic, lower_cast, models, overload, overload_attribute, overload_method, register_model
 
-from ...editions.third.state import to_state_cell
+from ...rules.third_edition import to_state_cell
 from ..decorators import always, instructions, operation
 from .checked_arithmetic import as_exact, fail_if, give_up_if, multiply, shift_right, with_overflow
 from .third_state import StateType

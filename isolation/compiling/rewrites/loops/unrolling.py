@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ....editions.classic_board import Board
+from ....rules.classic_board import Board
 from ...compile_errors import CompileError
 from ...source.function_source import bound_names, changed_name, fields_of, names_in, never_changes
 from ...source.rewrite import Rewrite, at, mark_written_out, written_out

@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..compiling import FUNCTIONS_REMEMBERED
-from ..editions.classic_board import Board
-from ..editions.third.state import StateHeuristic, unsupported_size_reason
 from ..loading.load_user_code import data_hash, origin_of
-from ..rules.limits import Limit
-from ..rules.outcome import Reason
+from ..rules.classic_board import Board
+from ..rules.game import MOST_COMPILED_CELLS, Limit, Reason
 from ..rules.parameters import base_function, parameter_values, unpartial
-from ..rules.sizes import MOST_COMPILED_CELLS
+from ..rules.third_edition import StateHeuristic, unsupported_size_reason
 from ..sample_players import open_move_score
-from ..search import (
+from ..usercode.parsing import reading
+from ..usercode.user_exceptions import LONGEST, LONGEST_LINE, format_exception, origin, to_one_line
+from . import (
     TREES,
     Heuristic,
     Method,
@@ -40,15 +40,13 @@ from ..search import (
     is_compilable,
     search_in_python,
 )
-from ..search.interpreted import greedy_interpreted, random_interpreted
-from ..usercode.parsing import reading
-from ..usercode.user_exceptions import LONGEST, LONGEST_LINE, format_exception, origin, to_one_line
+from .interpreted import greedy_interpreted, random_interpreted
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..search.compiled import CompiledPlayer
+    from .compiled import CompiledPlayer
 
 LATE_MS = 20.0
 """Tolerance of time limits: searches stop within a millisecond, but the operating system may delay that."""
@@ -221,7 +219,7 @@ def forfeit_from(error: BaseException, board: Board | None = None) -> ForfeitErr
 
 def is_lost(board: Board) -> bool:
     """Return whether every move is proven to lose, within `RESIGNING_NODES`."""
-    from ..exact.solver import SearchBudget, value
+    from .solver import SearchBudget, value
 
     if board.width * board.height > MOST_COMPILED_CELLS:
         return False
@@ -281,7 +279,7 @@ class RandomAgent(StatelessAgent):
         """Return the compiled random player."""
         if size[0] * size[1] > MOST_COMPILED_CELLS:
             return None
-        from ..search.compiled import compiled_player
+        from .compiled import compiled_player
 
         return compiled_player("random", None, size)
 
@@ -308,7 +306,7 @@ class GreedyAgent(StatelessAgent):
         heuristic = try_to_compile(self.heuristic, size)
         if heuristic is None:
             return None
-        from ..search.compiled import compiled_player
+        from .compiled import compiled_player
 
         return compiled_player("greedy", heuristic, size)
 
@@ -361,7 +359,7 @@ class SearchAgent(StatelessAgent):
         heuristic = try_to_compile(self.heuristic, size) if self.heuristic else None
         if (heuristic is None and self.heuristic is not None) or size[0] * size[1] > MOST_COMPILED_CELLS:
             return None
-        from ..search.compiled import compiled_search
+        from .compiled import compiled_search
 
         return compiled_search(heuristic, self.method, self.options, self.limit, size, self._late_ms)
 
@@ -492,7 +490,7 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
     player = agent.compiled((board.height, board.width)) if is_compilable(board) else None
     if player is None:
         return interpreted()
-    from ..search.compiled import run_with_fallback
+    from .compiled import run_with_fallback
 
     return run_with_fallback(player, board, seed, interpreted)
 

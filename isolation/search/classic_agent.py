@@ -8,13 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..editions.classic_board import Board
-from ..editions.edition import THIRD, TOO_LATE, describe_answer, edition_of, make_player, names_no_move, read_move, seat
-from ..editions.third.state import unsupported_size_reason
+from ..rules.classic_board import Board
+from ..rules.edition import THIRD, TOO_LATE, describe_answer, edition_of, make_player, names_no_move, read_move, seat
+from ..rules.game import Limit, Reason
 from ..rules.geometry import cell_of
-from ..rules.limits import Limit
-from ..rules.outcome import Reason
-from ..search import SearchResult
+from ..rules.third_edition import unsupported_size_reason
+from . import SearchResult
 from .agents import ForfeitError, Player, UncompiledAgent
 
 

@@ -7,9 +7,8 @@ from functools import cached_property, lru_cache
 from operator import index, itemgetter
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
-from ..rules.geometry import FenPosition, Move, cells_of, full_mask, knight_mask, move_of, parse_fen, write_fen
-from ..rules.outcome import Outcome, Reason
-from ..rules.sizes import Size, SizeLike, check_size, size_of
+from .game import Outcome, Reason, Size, SizeLike, check_size, size_of
+from .geometry import FenPosition, Move, cells_of, full_mask, knight_mask, move_of, parse_fen, write_fen
 
 if TYPE_CHECKING:
     import numpy as np

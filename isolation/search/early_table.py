@@ -19,7 +19,7 @@ from ..files.received import read_shipped
 from ..rules.geometry import KNIGHT_STEPS, canonical_opening, cells_of, full_mask, knight_masks, move_of, symmetries
 
 if TYPE_CHECKING:
-    from ..editions.classic_board import Board
+    from ..rules.classic_board import Board
 
 
 EARLY_FILE = Path(__file__).parents[1] / "data" / "early_7x7.xz"

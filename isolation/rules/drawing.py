@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from html import escape
 from math import hypot, isfinite, isnan
 
-from ..rules.geometry import cells_of, column_name, full_mask, move_of
 from .board import Board
+from .geometry import cells_of, column_name, full_mask, move_of
 
 SIDE = 48
 """Side of a cell, in the picture's units; the knight is drawn on a grid of this size."""

@@ -6,15 +6,14 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..editions.classic_board import Board
-from ..exact.solver import MoveValue, SearchBudget, longest_resistance, move_results
-from ..rules.limits import Limit
-from ..rules.sizes import MOST_COMPILED_CELLS
-from ..search import Heuristic, SearchResult
+from ..rules.classic_board import Board
+from ..rules.game import MOST_COMPILED_CELLS, Limit
+from . import Heuristic, SearchResult
 from .agents import SearchAgent, StatelessAgent, code_hash, in_time
+from .solver import MoveValue, SearchBudget, longest_resistance, move_results
 
 if TYPE_CHECKING:
-    from ..search.compiled import CompiledPlayer
+    from .compiled import CompiledPlayer
 
 DEFAULT_LIMIT = Limit(nodes=10_000_000)
 """Default limit, about a fifth of a second: enough to solve most 7x7 games from the first move on."""

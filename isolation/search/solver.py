@@ -3,7 +3,7 @@
 A position is searched to the end of the game, without a heuristic. Positions with both players placed are searched in
 compiled code; before that, every placement that differs under the symmetries of the board is tried. Placement pairs of
 solved boards, and the first plies on 7x7, are looked up in tables that ship with the package
-(`isolation.exact.solved_tables`).
+(`isolation.rules.solved_tables`).
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..editions.classic_board import Board
 from ..native import layout as on_desk
 from ..native import workspaces
 from ..native.layout import CPU_CLOCK
+from ..rules.classic_board import Board
+from ..rules.game import MOST_COMPILED_CELLS, Limit
 from ..rules.geometry import cells_of, full_mask, knight_masks, symmetries
-from ..rules.limits import Limit
-from ..rules.sizes import MOST_COMPILED_CELLS
-from ..search import is_compilable, limits_of
-from .early_table import early_moves, early_value
-from .solved_tables import pair_is_won
+from ..rules.solved_tables import pair_is_won
+from ..search.early_table import early_moves, early_value
+from . import is_compilable, limits_of
 
 Winner = Literal[1, 2]
 _Search = Callable[[int, int, int, workspaces.Workspace], float]

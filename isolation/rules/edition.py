@@ -13,14 +13,13 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from ..boards.board import Board
-from ..rules.geometry import Move
-from ..rules.parameters import arguments_of
-from ..rules.sizes import USUAL_SIZE, Size
 from ..usercode.parsing import parse
 from ..usercode.user_exceptions import format_exception, return_lines, safe_repr
-from .third.state import from_state_cell, state_of
-from .third.timed_turn import take_turn
+from .board import Board
+from .game import USUAL_SIZE, Size
+from .geometry import Move
+from .parameters import arguments_of
+from .third_edition import from_state_cell, state_of, take_turn
 
 GameHistory = list[list[int]] | list[list[Move | None]]
 TimeLeft = Callable[[], float]
@@ -219,8 +218,8 @@ def is_of_third_edition(source: str | bytes) -> bool:
 
 def sample_players_for(source: str | bytes) -> str:
     """Return the module that a source imports as ``sample_players``; the third edition has its own."""
-    room = "isolation.editions.third" if is_of_third_edition(source) else "isolation"
-    return f"knights_isolation.{room}.sample_players"
+    module = "rules.third_sample_players" if is_of_third_edition(source) else "sample_players"
+    return f"knights_isolation.isolation.{module}"
 
 
 def _is_clue(node: ast.AST) -> bool:

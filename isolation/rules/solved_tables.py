@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from ..files.received import read_shipped
-from ..rules.sizes import Size, parse_size
+from .game import Size, parse_size
 
 FILE = Path(__file__).parents[1] / "data" / "solved.json"
 

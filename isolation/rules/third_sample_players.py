@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .state import Isolation
-from .timed_turn import TimedQueue
+from .third_edition import Isolation, TimedQueue
 
 logger = logging.getLogger("sample_players")
 DATA = "data.pickle"

@@ -1,1 +1,0 @@
-"""Boards: the plain board, and how it is drawn and written."""

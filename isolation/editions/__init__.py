@@ -1,1 +1,0 @@
-"""Compatibility with the classic course engines: private state, players, game loop."""

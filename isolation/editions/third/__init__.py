@@ -1,1 +1,0 @@
-"""Compatibility with the third edition: its states, players and game loop."""

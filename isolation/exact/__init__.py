@@ -1,1 +1,0 @@
-"""Exact results: perft, the solver, and the tables of solved boards."""

@@ -1,1 +1,0 @@
-"""Agents and the players they open."""
