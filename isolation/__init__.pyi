@@ -3,6 +3,7 @@ from queue import Empty
 
 from knights_isolation.isolation.checks.search_cost import measure_costs as measure_costs
 from knights_isolation.isolation.games.match import play as play
+from knights_isolation.isolation.rules.board import Outcome as Outcome
 from knights_isolation.isolation.rules.classic_board import Board as Board
 from knights_isolation.isolation.rules.classic_board import game_as_text as game_as_text
 from knights_isolation.isolation.rules.drawing import DARK as DARK
@@ -10,7 +11,6 @@ from knights_isolation.isolation.rules.drawing import Annotations as Annotations
 from knights_isolation.isolation.rules.drawing import Theme as Theme
 from knights_isolation.isolation.rules.drawing import to_svg as to_svg
 from knights_isolation.isolation.rules.game import Limit as Limit
-from knights_isolation.isolation.rules.game import Outcome as Outcome
 from knights_isolation.isolation.rules.net import Net as Net
 from knights_isolation.isolation.rules.third_edition import (
     ERR_INFO,

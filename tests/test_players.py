@@ -13,7 +13,8 @@ from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.games.human import Seat, play_human
 from knights_isolation.isolation.games.match import play_games
-from knights_isolation.isolation.rules.game import REASON_WORDS, Outcome, Reason, Size
+from knights_isolation.isolation.rules.board import Outcome
+from knights_isolation.isolation.rules.game import REASON_WORDS, Reason, Size
 from knights_isolation.isolation.search import SearchResult
 from knights_isolation.isolation.search.agents import (
     PLACING_NODES,

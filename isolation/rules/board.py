@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import index, itemgetter
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeAlias, TypeVar
 
-from .game import Outcome, Reason, Size, SizeLike, check_size, size_of
+from .game import Reason, Size, SizeLike, check_size, size_of
 from .geometry import FenPosition, Move, cells_of, full_mask, knight_mask, move_of, parse_fen, write_fen
 
 if TYPE_CHECKING:
@@ -31,6 +32,14 @@ Locations = tuple[int | None, int | None]
 K = TypeVar("K")
 T = TypeVar("T")
 _new = object.__new__
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Result of a game on the board: the winner (1 or 2) and a `Reason.word`."""
+
+    winner: Literal[1, 2]
+    reason: str
 
 
 class MoveList(list[Move]):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from math import inf
 from operator import index
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 
 class Size(NamedTuple):
@@ -30,26 +30,14 @@ class Size(NamedTuple):
 
 
 USUAL_SIZE = Size(7, 7)
-
-
 SizeLike = str | tuple[int, int]
 """A size as people give it."""
-
-
 MOST_COMPILED_CELLS = 128
 """Largest board supported by compiled code, which represents a set of cells as an integer of at most 128 bits."""
-
-
 MOST_CELLS = 32_767
 """Largest board: logs store cells in 16 bits."""
-
-
 _TOO_LARGE = f"too large: a board has at most {MOST_CELLS:,} cells"
-
-
 _MOST_DIGITS = 9
-
-
 _LONGEST_SHOWN = 60
 
 
@@ -64,8 +52,7 @@ def parse_size(text: str) -> Size:
     """
     match = re.fullmatch(r"\s*([+-]?\d+)\s*[xX×]\s*([+-]?\d+)\s*", text, re.ASCII) if isinstance(text, str) else None
     if match is None:
-        shown = repr(text)
-        shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+        shown = repr(text) if len(repr(text)) <= _LONGEST_SHOWN else f"{repr(text)[:_LONGEST_SHOWN]}…"
         raise ValueError(f"a board size must be ROWSxCOLUMNS, such as 7x7, not {shown}")
     if max(map(len, match.groups())) > _MOST_DIGITS:
         raise ValueError(_TOO_LARGE)
@@ -122,15 +109,14 @@ class Limit:
     def __post_init__(self) -> None:
         given = [unit for unit in _UNITS if getattr(self, unit) is not None]
         if len(given) != 1:
-            raise ValueError(
-                f"a limit must be exactly one of depth, nodes, ms and cpu_ms, not {' and '.join(given) or 'none'}"
-            )
-        value = getattr(self, given[0])
-        whole = given[0] in ("depth", "nodes")
-        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not 0 < value < inf:
-            raise ValueError(f"{given[0]} must be a positive {'whole number' if whole else 'number'}, not {value!r}")
+            several = " and ".join(given) or "none"
+            raise ValueError(f"a limit must be exactly one of depth, nodes, ms and cpu_ms, not {several}")
+        unit, value = given[0], getattr(self, given[0])
+        kind, number = (int, "whole number") if self.is_reproducible else (int | float, "number")
+        if isinstance(value, bool) or not isinstance(value, kind) or not 0 < value < inf:
+            raise ValueError(f"{unit} must be a positive {number}, not {value!r}")
         if value >= 2**62:
-            raise ValueError(f"{given[0]} must be less than {2**62:,}")
+            raise ValueError(f"{unit} must be less than {2**62:,}")
 
     @property
     def unit(self) -> str:
@@ -208,11 +194,7 @@ class Reason(IntEnum):
 
     @property
     def word(self) -> str:
-        """The reason's name in records and in the log.
-
-        >>> Reason.NO_MOVES.word
-        'no_moves'
-        """
+        """The reason's name in records and in the log, such as no_moves."""
         return self.name.lower()
 
     @property
@@ -229,11 +211,3 @@ PROCESS_DIED = "its process died"
 """First words of the details of games lost because the player's process ended or had to be ended."""
 AT_LAST = "; at last: "
 """Separator in details between the failure of an engine and the last lines of the dialogue."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Result of a game on the board: the winner (1 or 2) and a `Reason.word`."""
-
-    winner: Literal[1, 2]
-    reason: str
