@@ -20,7 +20,7 @@ print(json.dumps({name: file for name, file in files.items() if file and file.en
 """
 NEVER = (
     *("experiments.plan.", "experiments.play.runner", "isolation.compiling", "isolation.engines"),
-    *("isolation.native", "isolation.players", "isolation.processes", "isolation.search"),
+    *("isolation.native", "isolation.processes", "isolation.search"),
 )
 
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import uvicorn
-from knights_isolation.isolation.rules.solved_boards import covered_sizes
 from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -33,6 +32,7 @@ from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.processes.child import Setup
 from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.rules.geometry import cell_name
+from knights_isolation.isolation.rules.solved_tables import covered_sizes
 
 from ..answers import RunLike, run_path, run_paths
 from ..board.board_api import BoardApi
