@@ -22,7 +22,7 @@ from knights_isolation.experiments.statistics.move_statistics import measure_eff
 from knights_isolation.experiments.statistics.ratings import rate as rate
 from knights_isolation.experiments.statistics.run_results import RunResults as RunResults
 from knights_isolation.experiments.statistics.run_results import load_findings as load_findings
-from knights_isolation.experiments.statistics.sequential_tests import run_tests as run_tests
+from knights_isolation.experiments.statistics.sprt import run_tests as run_tests
 from knights_isolation.experiments.suite import read_suite as read_suite
 
 __version__: str

@@ -16,7 +16,7 @@ from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.run_extension import extended_config
 from knights_isolation.experiments.play.runner import RunOutcome, play_tournament, stop_rule
 from knights_isolation.experiments.record import log, log_parts, run_directory
-from knights_isolation.experiments.statistics.elimination import read_contest
+from knights_isolation.experiments.statistics.anytime import read_contest
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.reports.pages.report_page import report_page
 from knights_isolation.reports.studies.headlines import compare_headline

@@ -17,7 +17,8 @@ from knights_isolation.experiments.play.finished_games import forfeited_game
 from knights_isolation.experiments.play.game_recorder import GameRecorder
 from knights_isolation.experiments.record import log
 from knights_isolation.experiments.record.run_directory import games_at_end, missing_sentence
-from knights_isolation.experiments.statistics.proportions import elo_from_score, score_from_elo, student_tail
+from knights_isolation.experiments.statistics.proportions import elo_from_score, score_from_elo
+from knights_isolation.experiments.statistics.ratings import student_tail
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.step_down import holm
 from knights_isolation.experiments.studies.spsa_tuning import moved, width

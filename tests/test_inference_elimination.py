@@ -5,8 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from knights_isolation.experiments.statistics.anytime import capital_above, checkpoints, confidence_sequence
-from knights_isolation.experiments.statistics.elimination import elimination_times, gap_to_leader
+from knights_isolation.experiments.statistics.anytime import (
+    capital_above,
+    checkpoints,
+    confidence_sequence,
+    elimination_times,
+    gap_to_leader,
+)
 
 
 def shares_of(rates, openings, rng, games=4, decided=0.6):

@@ -18,7 +18,7 @@ from knights_isolation.experiments.statistics.move_statistics import Distributio
 from knights_isolation.experiments.statistics.planning import plan_contenders
 from knights_isolation.experiments.statistics.ratings import rate
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.statistics.sequential_tests import run_tests
+from knights_isolation.experiments.statistics.sprt import run_tests
 from knights_isolation.reports.charts.grids import differences, leads
 from knights_isolation.reports.lab.run_pages import run_state
 from knights_isolation.reports.pages.report_page import finding_of, headline, report_page

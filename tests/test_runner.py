@@ -29,7 +29,7 @@ from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, p
 from knights_isolation.experiments.record import log, log_parts, run_directory
 from knights_isolation.experiments.record.checked_lines import read_json, write_json
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.statistics.sequential_tests import own_tests
+from knights_isolation.experiments.statistics.sprt import own_tests
 
 TIMING = ["time_us", "started_at"]
 SMALL: dict[str, Any] = {"contenders": ["greedy", "R=random"], "baseline": "MM:null@depth=1", "opponents": ["random"]}

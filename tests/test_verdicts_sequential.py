@@ -22,8 +22,7 @@ from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.game_pairs import AgentPairs
 from knights_isolation.experiments.statistics.proportions import elo_from_score
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-from knights_isolation.experiments.statistics.sequential_tests import own_tests
-from knights_isolation.experiments.statistics.sprt import duel_path, gauntlet_path, opening_leads
+from knights_isolation.experiments.statistics.sprt import duel_path, gauntlet_path, opening_leads, own_tests
 from knights_isolation.reports.charts.interval_charts import estimates
 from knights_isolation.reports.pages.report_page import report_page
 from knights_isolation.reports.studies.headlines import compare_headline, summary_headline

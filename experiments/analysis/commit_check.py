@@ -21,7 +21,7 @@ from ..record.run_directory import HOME, games_at_end
 from ..record.tries import read_tries
 from ..statistics.agent_results import relative_costs
 from ..statistics.run_results import load_findings
-from ..statistics.sequential_tests import SequentialTest, own_tests
+from ..statistics.sprt import SequentialTest, own_tests
 from ..statistics.step_down import level_of
 from ..studies.screening import Screening, collect_answers, costs_over_first, screen
 from ..suite.suite_file import read_suite

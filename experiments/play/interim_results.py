@@ -11,8 +11,7 @@ from ..plan.schedule import pair_points
 from ..plan.tournament_plan import Plan, having
 from ..statistics.anytime import confidence_sequence
 from ..statistics.game_pairs import AgentPairs
-from ..statistics.sequential_tests import USUAL_ERROR
-from ..statistics.sprt import SprtPath, duel_path, gauntlet_path
+from ..statistics.sprt import USUAL_ERROR, SprtPath, duel_path, gauntlet_path
 
 
 def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:

@@ -108,7 +108,7 @@ def _best_of_rule(plan: Plan) -> Stop:
     pool = populations.pop() if len(populations) == 1 else 0
 
     def decided(pairs: NDArray[np.int8]) -> Collection[int]:
-        from ..statistics.elimination import elimination_times
+        from ..statistics.anytime import elimination_times
 
         points = np.where(pairs < 0, np.nan, pairs / 2)
         shares = np.stack([points[:, first == contender].mean(axis=1) for contender in contenders], axis=1)

@@ -20,8 +20,7 @@ from typing import TypeVar
 import numpy as np
 import scipy
 
-from ..statistics.argument_checks import Floats, check_integer
-from ..statistics.proportions import ALPHA, Interval, Proportion, wilson
+from ..statistics.proportions import ALPHA, Floats, Interval, Proportion, check_integer, wilson
 from ..statistics.step_down import holm
 from .published_tables import PublishedTables, bundled_csv, parse_classic_text, parse_csv
 

@@ -5,11 +5,10 @@ each look at them is remembered; its p-value holds however often one looks. Ques
 kind of opening and limit are a family, and its p-values are adjusted together (Holm), so that a later question can
 withdraw an earlier verdict.
 
-Repeated looks are tested by alpha spending, group sequential. Results of openings are looked at after n1 < n2 < … of
-them, and the first run was planned with N. By the look after n a test at level α may have erred with probability
-`spent(α, n / N)`: hardly at all before the plan is played, with `PLANNED` of α once it is, and the rest is kept for
-extensions, without end. The bound of each look follows from the times of all looks so far, since the sums after n1, n2,
-… vary as Brownian motion does. The p-value of a look is the least level at which the test would reject there.
+Repeated looks are tested by alpha spending. The first run was planned with N openings; by the look after n a test at
+level α may have erred with probability `spent(α, n / N)`: hardly at all before the plan is played, with `PLANNED` of α
+once it is, and the rest is kept for extensions, without end. The bounds follow from the times of all looks so far, as
+for Brownian motion. The p-value of a look is the least level at which the test would reject.
 
 Sources: Lan and DeMets 1983, *Biometrika* 70 (spending); Armitage, McPherson and Rowe 1969, *J. R. Stat. Soc. A* 132
 (recursion); Jennison and Turnbull 2000, *Group Sequential Methods*, ch. 9 (repeated p-values).
@@ -29,10 +28,9 @@ import scipy
 
 from ..record.run_directory import is_imported
 from ..record.tries import Try, code_of, family_of_games, pack_ids, unpack_ids
-from .argument_checks import Floats, check_shares
 from .game_pairs import record_of
 from .paired_differences import Comparison, Evidence, HeadToHead, rate_of
-from .proportions import Interval, agree, stretch
+from .proportions import Floats, Interval, agree, check_shares, stretch
 from .run_results import RunResults
 from .step_down import holm, score_flip_test
 
@@ -44,11 +42,11 @@ _LARGEST = 9.0
 
 @dataclass(frozen=True)
 class Claim:
-    """A result, of all openings of its runs, with the question that it answers.
+    """A result with the question that it answers; `family` and `question` are those of `Try`.
 
-    `family` and `question` are those of `Try`. `planned` is the number of openings planned when the question was first
-    looked at, `looks` are all looks at it, the last one included (see `counted`). `new` are the ids of the openings
-    that the last look added; `is_new`: it is at more openings than any before.
+    `planned` is the number of openings planned when the question was first looked at, `looks` are all looks at it, the
+    last one included (see `counted`). `new` are the ids of the openings that the last look added; `is_new`: it is at
+    more openings than any before.
     """
 
     result: Result
@@ -123,18 +121,15 @@ def account_for(
             if isinstance(result, kind) and result.contender not in controls[number]
             if (claim := claim_of(findings, result, tries))
         }
-        judged = adjust([*claims.values()], tries, alpha, is_one_run=len(runs) == 1)
+        judged = _adjust([*claims.values()], tries, alpha, is_one_run=len(runs) == 1)
         for (number, place), result in zip(claims, judged, strict=True):
             adjusted[number][place] = result
     return adjusted
 
 
-def adjust(claims: Sequence[Claim], tries: Sequence[Try], alpha: float, *, is_one_run: bool) -> list[Result]:
-    """Return the results of a report's claims with p-values and intervals that allow for looks and further questions.
-
-    The claims are one family, with what else was tried in theirs. The results of one run are adjusted for its
-    contenders already: that stands as long as there is nothing else to adjust for.
-    """
+def _adjust(claims: Sequence[Claim], tries: Sequence[Try], alpha: float, *, is_one_run: bool) -> list[Result]:
+    """Return the results of claims, which are one family with what else was tried in theirs, adjusted for all of it."""
+    # The results of one run are adjusted for its contenders already: that stands as long as there is nothing else.
     known = _current_p_values(tries)
     own = {(claim.family, claim.question): claim.p_value for claim in claims}
     is_first = is_one_run and all(claim.is_first for claim in claims)
@@ -161,14 +156,12 @@ def adjust(claims: Sequence[Claim], tries: Sequence[Try], alpha: float, *, is_on
 
 def adjusted_p_values(tries: Sequence[Try]) -> dict[tuple[str, str], float]:
     """Return the p-value of each family and question, adjusted for all questions of the family."""
-    families: dict[str, dict[tuple[str, str], float]] = {}
-    for key, p_value in _current_p_values(tries).items():
-        families.setdefault(key[0], {})[key] = p_value
-    return {
-        key: value
-        for p_values in families.values()
-        for key, value in zip(p_values, holm(list(p_values.values())), strict=True)
-    }
+    known = _current_p_values(tries)
+    adjusted: dict[tuple[str, str], float] = {}
+    for family in dict.fromkeys(family for family, _ in known):
+        keys = [key for key in known if key[0] == family]
+        adjusted.update(zip(keys, holm([known[key] for key in keys]), strict=True))
+    return adjusted
 
 
 def look_of(claim: Claim | None, findings: RunResults, result: Result) -> dict[str, Any]:
@@ -186,19 +179,17 @@ def look_of(claim: Claim | None, findings: RunResults, result: Result) -> dict[s
 
 
 def _current_p_values(tries: Sequence[Try]) -> dict[tuple[str, str], float]:
-    looks: dict[tuple[str, str], list[Try]] = {}
+    """Return each question's p-value: that of all looks at its games, or the one of a fixed set of positions."""
+    questions: dict[tuple[str, str], list[Try]] = {}
     for each in tries:
         if each.p_value is not None:
-            looks.setdefault((each.family, each.question), []).append(each)
-    return {key: _current_p_value(of_question) for key, of_question in looks.items()}
-
-
-def _current_p_value(looks: Sequence[Try]) -> float:
-    """Return a question's p-value: that of all looks at its games, or the one of a fixed set of positions."""
-    by_games = [Look(each.looked, each.z) for each in looks if each.z is not None]
-    if not by_games:
-        return looks[-1].p_value or 0.0
-    return evidence_p_value(counted(by_games), looks[0].planned)
+            questions.setdefault((each.family, each.question), []).append(each)
+    p_values = {}
+    for key, looks in questions.items():
+        by_games = [Look(each.looked, each.z) for each in looks if each.z is not None]
+        by_position = looks[-1].p_value or 0.0
+        p_values[key] = evidence_p_value(counted(by_games), looks[0].planned) if by_games else by_position
+    return p_values
 
 
 def _looks(findings: RunResults, result: Result, earlier: Sequence[Try]) -> tuple[list[Look], frozenset[int]]:
@@ -258,10 +249,7 @@ _HALVINGS = 45
 
 @dataclass(frozen=True)
 class Look:
-    """What a question's openings said when they were looked at.
-
-    `openings` counts all different ones so far; `z` is their difference in standard errors, 0 if it is not known.
-    """
+    """A look at the different openings so far; `z` is their difference in standard errors, 0 if it is not known."""
 
     openings: int
     z: float
@@ -295,15 +283,9 @@ def evidence_p_value(looks: tuple[Look, ...], planned: int) -> float:
     that was once made stands as long as the data would bear it.
     """
     times = [look.openings / planned for look in looks]
-    least = min(
-        (
-            repeated_p_value(times[: number + 1], look.p_value)
-            for number, look in enumerate(looks)
-            if look.z * looks[-1].z > 0
-        ),
-        default=1.0,
-    )
-    return max(least, looks[-1].p_value)
+    agreeing = [number for number, look in enumerate(looks) if look.z * looks[-1].z > 0]
+    p_values = [repeated_p_value(times[: number + 1], looks[number].p_value) for number in agreeing]
+    return max(min(p_values, default=1.0), looks[-1].p_value)
 
 
 def spent(levels: Floats, time: float) -> Floats:
@@ -318,14 +300,9 @@ def spent(levels: Floats, time: float) -> Floats:
 
 
 def repeated_p_value(times: Sequence[float], p_value: float) -> float:
-    """Return the p-value of the last of several looks, given that of a test with only this look.
+    """Return the p-value of the last of several looks, given the two-sided one of a test with only this look.
 
-    Args:
-        times: openings at each look over those planned first, ascending; see `LEAST_STEP`.
-        p_value: two-sided.
-
-    Raises:
-        ValueError: there is no look, times do not ascend, or the p-value is none.
+    `times` are openings at each look over those planned first. ValueError if there is none, or they do not ascend.
 
     >>> round(repeated_p_value([1.0], 0.045), 6)
     0.05

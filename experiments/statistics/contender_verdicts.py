@@ -14,7 +14,7 @@ from ..record.run_directory import FACTS, load_run
 from ..record.schema import RunInfo
 from ..record.tries import known_tries
 from .account import account_for
-from .game_pairs import opponents_of
+from .game_pairs import opponents_of, record_of
 from .paired_differences import Comparison, HeadToHead, compare_all, compare_each
 from .proportions import ALPHA, Interval
 from .run_results import RunResults, load_findings
@@ -28,8 +28,8 @@ Result = TypeVar("Result", Comparison, HeadToHead, Comparison | HeadToHead)
 class Verdicts:
     """Comparisons of all contenders with the baseline: over shared opponents, or head to head if there are none.
 
-    `direct` are the games head to head of contenders that are in `comparisons`: an answer to another question, since
-    who wins more against others need not win against the baseline. They are a family of their own.
+    `direct` are the games head to head of contenders that are in `comparisons`: an answer to another question, and a
+    family of their own.
     """
 
     baseline: str
@@ -125,22 +125,19 @@ def _compare(findings: RunResults, alpha: float) -> tuple[Comparison | HeadToHea
         raise ValueError(f"no baseline to compare with: name one with --baseline; agents: {known or 'none'}")
     if not findings.played:
         return ()
-    met = opponents_of(pairs, baseline)
-    shared = {name: opponents_of(pairs, name) & met - {name, baseline} for name in findings.contenders}
-    chosen = [name for name in findings.contenders if shared[name] or name in met]
+    near = opponents_of(pairs, baseline) | {baseline}
+    chosen = [name for name in findings.contenders if opponents_of(pairs, name) & near]
     if not chosen:
         raise ValueError(
             f"no agent has played {baseline} or one of its opponents: name another baseline with --baseline"
         )
     chance = {
-        name: [other for other in {*shared[name], baseline} if not findings.repeats_itself([name, baseline, other])]
+        name: [other for other in pairs.agents if not findings.repeats_itself([name, baseline, other])]
         for name in chosen
     }
     controls, pool = findings.having("control"), findings.population
-    results = compare_all(
-        pairs, baseline, chosen, controls, alpha=alpha, chance=chance,
-        pools=dict.fromkeys(chosen, pool) if pool else {}, also=findings.pooled_controls,
-    )  # fmt: skip
+    pools, also = dict.fromkeys(chosen, pool) if pool else {}, findings.pooled_controls
+    results = compare_all(pairs, baseline, chosen, controls, alpha=alpha, pools=pools, chance=chance, also=also)
     if findings.is_interim:
         results = _at_any_time(findings, results, controls, alpha)
     compared = [result.contender for result in results if isinstance(result, Comparison)]
@@ -165,7 +162,7 @@ def _at_any_time(
 
 
 def _live_interval(findings: RunResults, result: Comparison | HeadToHead, alpha: float) -> Interval:
-    from .sequential_tests import live_estimate
+    from .sprt import live_estimate
 
     is_duel = isinstance(result, HeadToHead)
     low, high = live_estimate(findings, result.contender, result.baseline, is_duel, 1 - alpha).last
@@ -175,22 +172,20 @@ def _live_interval(findings: RunResults, result: Comparison | HeadToHead, alpha:
 
 
 def judge_all_pairs(findings: RunResults, alpha: float = ALPHA) -> tuple[HeadToHead, ...]:
-    """Compare every two agents that met in a run without baseline, such as a round-robin.
+    """Compare every two agents that met in a run without baseline, such as a round-robin; the better one comes first.
 
-    P-values and intervals are adjusted for all of these comparisons.
-
-    The agent that won more of their games comes first. Empty if there is a baseline.
+    P-values and intervals are adjusted for all of these comparisons. Empty if there is a baseline.
     """
     pairs = findings.pairs
     if any("baseline" in facts.roles for facts in findings.agents.values()) or findings.baseline is not None:
         return ()
-    met = [(agent, other) for agent, other in combinations(pairs.agents, 2) if agent in opponents_of(pairs, other)]
-    duels = compare_each(pairs, met, alpha=alpha, pools=[findings.pool_of(names) for names in met])
-    turned = [
-        (duel.baseline, duel.contender) if duel.rate.estimate < 0.5 else names
-        for duel, names in zip(duels, met, strict=True)
-    ]
-    results = compare_each(pairs, turned, alpha=alpha, pools=[findings.pool_of(names) for names in turned])
+    met = []
+    for agent, other in combinations(pairs.agents, 2):
+        if agent in opponents_of(pairs, other):
+            record = record_of(pairs, agent)
+            wins = record.wins[record.opponent == pairs.code(other)]
+            met.append((other, agent) if wins.sum() < wins.size else (agent, other))
+    results = compare_each(pairs, met, alpha=alpha, pools=[findings.pool_of(names) for names in met])
     return _at_any_time(findings, results, (), alpha) if findings.is_interim else results
 
 

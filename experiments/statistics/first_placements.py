@@ -16,8 +16,7 @@ from knights_isolation.isolation.rules.geometry import canonical_opening
 
 from ..record.columns import Table, among, lists, numbers, on_board
 from ..record.log import fold_batches
-from .argument_checks import Ints
-from .proportions import Interval, rate_interval
+from .proportions import Interval, Ints, rate_interval
 from .run_results import SIDES, RunResults, fold_counted
 
 if TYPE_CHECKING:

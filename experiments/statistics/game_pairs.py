@@ -13,11 +13,7 @@ import numpy.typing as npt
 from knights_isolation.isolation.suggestions import did_you_mean
 
 from ..record.columns import Table, distinct, numbers
-from .argument_checks import Ints
-from .proportions import Interval, PairCounts, count_pairs, of_pool, rate_interval
-
-COLUMNS = ("game_id", "pair_id", "opening_id", "agent_1", "agent_2", "winner", "size")
-
+from .proportions import Interval, Ints, PairCounts, count_pairs, of_pool, rate_interval
 
 _Codes = npt.NDArray[np.int16]
 _Numbers = npt.NDArray[np.int32]
@@ -54,16 +50,6 @@ class PairTable:
     def unfinished(self) -> int:
         """Number of pairs that lack a game; paired analyses leave them out."""
         return int(np.count_nonzero(~self.complete))
-
-    @cached_property
-    def wins(self) -> npt.NDArray[np.int8]:
-        """Games won by `first` in each pair."""
-        return np.maximum(self.won_placing_first, 0) + np.maximum(self.won_placing_second, 0)
-
-    @cached_property
-    def games(self) -> npt.NDArray[np.int8]:
-        """Games played in each pair: 2, or 1 if it is unfinished."""
-        return (self.won_placing_first >= 0).astype(np.int8) + (self.won_placing_second >= 0)
 
     def code(self, agent: str) -> int:
         """Return the index of an agent. The ValueError for an unknown one lists the agents."""
@@ -105,24 +91,13 @@ class AgentPairs:
 
 
 def pair_games(games: Table, cluster: str | None = None) -> PairTable:
-    """Join the games of `games` into pairs.
+    """Join the games of `games`, validated and each there once, into pairs.
 
-    Columns: game_id, pair_id, opening_id, agent_1 (placed first), agent_2, winner (1 or 2), size, and optionally
-    same_colour (default False). `cluster` names a column, constant within an opening, that identifies dependent
-    openings, such as a symmetry class; by default every opening is its own cluster. Raises ValueError for a missing
-    column, a duplicate game, a winner other than 1 and 2, an agent playing itself, and invalid pairs: of different
-    agents or openings, with more than two games, or with the same side twice.
+    Columns: pair_id, opening_id, agent_1 (placed first), agent_2, winner (1 or 2), size, and optionally same_colour
+    (default False). `cluster` names a column, constant within an opening, that identifies dependent openings, such as a
+    symmetry class; by default every opening is its own cluster. Raises ValueError for an agent playing itself, and
+    invalid pairs: of different agents or openings, with more than two games, or with the same side twice.
     """
-    needed = [*COLUMNS, *([cluster] if cluster else [])]
-    missing = [name for name in needed if name not in games.column_names]
-    if missing:
-        raise ValueError(f"games must have the columns {', '.join(needed)}; {', '.join(missing)} missing")
-    _refuse_repetition(numbers(games, "game_id"))
-    winner = numbers(games, "winner")
-    has_won = winner == 1
-    is_odd = ~(has_won | (winner == 2))
-    if is_odd.any():
-        raise ValueError(f"winner must be 1 or 2, not {winner[is_odd][0]}")
     agents, player_1, two = _agent_codes(games)
     if (player_1 == two).any():
         raise ValueError(f"{agents[player_1[player_1 == two][0]]} plays itself")
@@ -135,7 +110,7 @@ def pair_games(games: Table, cluster: str | None = None) -> PairTable:
         if strays.any():
             raise ValueError(f"pair {ids[pair[strays][0]]} joins games of different {name}")
     placed_first = player_1 == first
-    won = has_won == placed_first
+    won = (numbers(games, "winner") == 1) == placed_first
     sides = []
     for side in (placed_first, ~placed_first):
         of_side = pair[side]
@@ -165,36 +140,34 @@ def pair_games(games: Table, cluster: str | None = None) -> PairTable:
 
 def record_of(table: PairTable, agent: str) -> AgentPairs:
     """Return the complete pairs of `agent`; ValueError if it is not in the table."""
-    pairs, is_first, opponent = _of_agent(table, agent)
-    is_complete = table.complete[pairs]
-    chosen = pairs[is_complete]
-    wins = table.wins[chosen].astype(np.int64)
-    return AgentPairs(
-        opponent=opponent[is_complete].astype(np.int64),
-        opening=table.opening[chosen].astype(np.int64),
-        cluster=table.cluster[chosen].astype(np.int64),
-        wins=np.where(is_first[is_complete], wins, 2 - wins),
-    )
+    pairs, won, opponent = _results_of(table, agent)
+    return _complete(table, pairs, won, opponent)
 
 
 def opponents_of(table: PairTable, agent: str) -> set[str]:
     """Return the opponents of `agent`, in complete pairs or not; ValueError if it is not in the table."""
-    return {table.agents[other] for other in np.flatnonzero(np.bincount(_of_agent(table, agent)[2]))}
+    return {table.agents[other] for other in np.flatnonzero(np.bincount(_results_of(table, agent)[2]))}
 
 
-def _of_agent(table: PairTable, agent: str) -> tuple[Ints, npt.NDArray[np.bool_], Ints]:
-    """Return the indices of an agent's pairs, whether it is `first` in each, and the numbers of the other agents."""
+def _results_of(table: PairTable, agent: str) -> tuple[Ints, npt.NDArray[np.int8], _Codes]:
+    """Return an agent's pairs, its results (2, pairs) placing first and second, as in the table, and its opponents."""
     pairs = table.pairs_of(agent)
-    first, second = table.first[pairs], table.second[pairs]
-    is_first = first == table.code(agent)
-    return pairs, is_first, np.where(is_first, second, first)
+    is_first = table.first[pairs] == table.code(agent)
+    sides = [table.won_placing_first[pairs], table.won_placing_second[pairs]]
+    # the opponent placed first exactly when this agent placed second, and won exactly when this agent lost
+    of_other = [np.where(won >= 0, 1 - won, -1) for won in reversed(sides)]
+    return pairs, np.where(is_first, sides, of_other), np.where(is_first, table.second[pairs], table.first[pairs])
 
 
-def _refuse_repetition(ids: npt.NDArray[Any]) -> None:
-    games, kinds = _numbered(ids)
-    is_again = games[1:] <= np.maximum.accumulate(games)[:-1]
-    if is_again.any():
-        raise ValueError(f"game {kinds[games[1:][is_again][0]]} occurs twice")
+def _complete(table: PairTable, pairs: Ints, won: npt.NDArray[np.int8], opponent: _Codes) -> AgentPairs:
+    is_complete = (won >= 0).all(axis=0)
+    chosen = pairs[is_complete]
+    return AgentPairs(
+        opponent=opponent[is_complete].astype(np.int64),
+        opening=table.opening[chosen].astype(np.int64),
+        cluster=table.cluster[chosen].astype(np.int64),
+        wins=won[:, is_complete].sum(axis=0, dtype=np.int64),
+    )
 
 
 def _agent_codes(games: Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
@@ -242,11 +215,7 @@ class Matchup:
 
 @dataclass(frozen=True)
 class Standing:
-    """Results of one agent against all its opponents.
-
-    `wins` and `games` count all games; `rate` is the share of games won in complete pairs, with an interval over
-    openings. `unfinished` pairs lack a game and are left out of `pairs` and `rate`.
-    """
+    """Results of one agent against all its opponents, counted as in `Matchup`; `unfinished` pairs lack a game."""
 
     agent: str
     wins: int
@@ -271,22 +240,15 @@ class Split:
 
 def matchups(table: PairTable, agent: str) -> tuple[Matchup, ...]:
     """Return the results of `agent` against each opponent it met, by name."""
-    mine, is_first, opponent = _of_agent(table, agent)
-    games, complete, cluster = table.games[mine], table.complete[mine], table.cluster[mine]
-    wins = np.where(is_first, table.wins[mine], games - table.wins[mine])
+    pairs, won, opponent = _results_of(table, agent)
+    games, wins, cluster = (won >= 0).sum(axis=0), np.maximum(won, 0).sum(axis=0), table.cluster[pairs]
     rows = []
     for other in np.unique(opponent):
         chosen = opponent == other
-        paired = chosen & complete
+        paired = chosen & (games == 2)
+        counts, rate = count_pairs(wins[paired]), _opening_rate(cluster[paired], wins[paired], games[paired])
         rows.append(
-            Matchup(
-                agent=agent,
-                opponent=table.agents[other],
-                wins=int(wins[chosen].sum()),
-                games=int(games[chosen].sum()),
-                pairs=count_pairs(wins[paired]),
-                rate=_opening_rate(cluster[paired], wins[paired], games[paired]),
-            )
+            Matchup(agent, table.agents[other], int(wins[chosen].sum()), int(games[chosen].sum()), counts, rate)
         )
     return tuple(rows)
 
@@ -298,25 +260,20 @@ def standings(table: PairTable, pools: Mapping[str, int | None] | None = None) -
 
 
 def standing(table: PairTable, agent: str, pool: int | None = None) -> Standing:
-    """Return one agent's result.
+    """Return one agent's result; ValueError if it is not in the table.
 
     `pool` is the number of existing openings, if the agent and all its opponents are deterministic: then only the
     unplayed openings are uncertain.
-
-    Raises:
-        ValueError: the agent is not in the table.
     """
-    mine, is_first, _ = _of_agent(table, agent)
-    games, wins = table.games[mine], table.wins[mine]
-    record = record_of(table, agent)
-    opponents = np.unique(record.opponent).size
-    rate = _opening_rate(record.cluster, record.wins, np.full(record.wins.size, 2), opponents)
+    pairs, won, opponent = _results_of(table, agent)
+    record = _complete(table, pairs, won, opponent)
+    rate = _opening_rate(record.cluster, record.wins, np.full(record.wins.size, 2), np.unique(record.opponent).size)
     return Standing(
         agent=agent,
-        wins=int(np.where(is_first, wins, games - wins).sum()),
-        games=int(games.sum()),
+        wins=int(np.maximum(won, 0).sum()),
+        games=int((won >= 0).sum()),
         pairs=count_pairs(record.wins),
-        unfinished=int(np.count_nonzero(~table.complete[mine])),
+        unfinished=pairs.size - record.wins.size,
         openings=int(np.unique(record.opening).size),
         rate=of_pool(rate, share_seen(record, pool)),
     )
@@ -324,22 +281,17 @@ def standing(table: PairTable, agent: str, pool: int | None = None) -> Standing:
 
 def splits(table: PairTable, agent: str, pool: int | None = None) -> tuple[Split, ...]:
     """Return `agent`'s games by side and colour of the opening, unfinished pairs included; `pool` as in `standing`."""
-    mine, is_first, opponent = _of_agent(table, agent)
-    cluster, is_same = table.cluster[mine], table.same_colour[mine]
-    sides = (table.won_placing_first[mine], table.won_placing_second[mine])
-    seen = share_seen(record_of(table, agent), pool)
+    pairs, won, opponent = _results_of(table, agent)
+    seen = share_seen(_complete(table, pairs, won, opponent), pool)
     rows = []
-    for placed_first in (True, False):
-        own, others = sides if placed_first else sides[::-1]
-        # the opponent placed first exactly when this agent placed second, and won exactly when this agent lost
-        won = np.where(is_first, own, np.where(others >= 0, 1 - others, -1))
+    for placed_first, own in zip((True, False), won, strict=True):
         for same_colour in (True, False):
-            chosen = (is_same == same_colour) & (won >= 0)
-            wins = won[chosen].astype(np.int64)
+            chosen = (table.same_colour[pairs] == same_colour) & (own >= 0)
+            wins = own[chosen].astype(np.int64)
             opponents = np.unique(opponent[chosen]).size
-            rate = _opening_rate(cluster[chosen], wins, np.ones(wins.size, np.int64), opponents)
-            rate = of_pool(rate, seen)
-            rows.append(Split(agent, placed_first, same_colour, int(wins.sum()), wins.size, rate))
+            rate = _opening_rate(table.cluster[pairs][chosen], wins, np.ones(wins.size, np.int64), opponents)
+            row = Split(agent, placed_first, same_colour, int(wins.sum()), wins.size, of_pool(rate, seen))
+            rows.append(row)
     return tuple(rows)
 
 

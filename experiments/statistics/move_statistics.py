@@ -17,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..record.columns import Table, codes, lengths, lists, numbers
-from .argument_checks import Ints
 from .first_placements import GroupedCounts, count_groups, merge_counts, total
 from .game_pairs import standings
-from .proportions import Interval
+from .proportions import Interval, Ints
 from .run_results import SIDES, LoadedRun, RunResults, agent_codes, fold_counted
 
 T = TypeVar("T")

@@ -2,48 +2,52 @@
 
 Games that share an opening depend on each other, whoever plays them, so openings are the unit throughout: the
 difference is summed over opponents and sides within each opening before anything is tested, resampled or averaged.
-Openings that only the baseline has played reduce the error of its rate (`shared_openings`). If contender and baseline
-met different openings (as a control does, on purpose), both are treated as independent samples.
+Openings that only the baseline has played show how favourable the shared ones were for it and, as far as the
+contender's results correlate with its own, for the contender: the regression estimator of two-phase sampling (Cochran,
+*Sampling Techniques*, 1977, ch. 12). If contender and baseline met different openings (as a control does, on purpose),
+both are treated as independent samples.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import scipy
 
-from .argument_checks import Floats, Ints, check_between, check_integer
 from .game_pairs import PairTable, opponents_of, record_of
 from .proportions import (
     ErrorContributions,
+    Floats,
     Interval,
+    Ints,
     PairCounts,
     agree,
+    check_between,
+    check_integer,
     count_pairs,
     difference_interval,
     pair_interval,
     rate_interval,
     standard_error,
 )
-from .shared_openings import PairCells, Sample, SharedPlay, shared_play
 from .step_down import flip, step_down
 
 Verdict = Literal["better", "worse", "equal", "no significant difference"]
+_NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
 class OpponentEffect:
     """Difference against one opponent; `p_better` is one-sided, against "no better than the baseline".
 
-    `error` is the standard error. `baseline_rate` is the baseline's rate on the contender's openings; if the baseline
-    played further openings, it is corrected by their results.
-
-    `is_alike`: contender and baseline won the same number of games in every pair against the opponent. `is_chance`:
-    these games depend on chance.
+    `error` is the standard error. `baseline_rate` is the baseline's rate on the contender's openings, corrected by the
+    results of its further openings. `is_alike`: both won the same number of games in every pair against the opponent.
+    `is_chance`: these games depend on chance.
     """
 
     opponent: str
@@ -75,11 +79,10 @@ class Result:
     """What a comparison with the baseline has in common over shared opponents and head to head.
 
     The comparison is about all openings of this kind on this board. `p_value`, two-sided, holds for this comparison
-    alone. `jointly` and `adjusted_p` come from one step-down procedure and hold together with those of all contenders
-    in the report, the `family`; for a single contender and for a control they are those of this comparison alone and
-    `family` is 1. An interval excludes no difference exactly if its p-value is at most `alpha`. `parts` are the
-    contributions of openings to the difference and its error, and `evidence` is what was adjusted for beyond the
-    report. `openings` are the contender's that count. `unfinished` pairs lack a game and are left out.
+    alone. `jointly` and `adjusted_p` hold together with those of all contenders in the report, the `family`, which is 1
+    for a control. An interval excludes no difference exactly if its p-value is at most `alpha`. `evidence` is what was
+    adjusted for beyond the report. `openings` are the contender's that count. `unfinished` pairs lack a game and are
+    left out.
     """
 
     contender: str
@@ -120,9 +123,8 @@ class Result:
 class Comparison(Result):
     """One contender compared with the baseline. Rates and differences are shares of games won, averaged over opponents.
 
-    `baseline_openings` are the baseline's openings. `paired`: both met the same openings and only
-    those count, except further openings that the baseline played under another name. Left out: `unshared` openings,
-    played by only one of the two; `missing` opponents, met by only one of the two.
+    `paired`: both met the same openings and only those count, except further openings that the baseline played under
+    another name. Left out: `unshared` openings and `missing` opponents, met by only one of the two.
 
     `pool` is the number of openings if they were drawn without replacement; otherwise, and unless `paired`, it is None.
     With a pool only unplayed openings and games of chance are uncertain; a census without chance is exact: its interval
@@ -185,12 +187,7 @@ class Comparison(Result):
 
     @property
     def variance_per_opening(self) -> float:
-        """Variance of one opening's difference, with hypothetical openings added, so never zero.
-
-        NaN without openings.
-
-        For a single opening it is unknown, and the largest possible variance is returned.
-        """
+        """Variance of one opening's difference, never zero; the largest possible for one opening, NaN without any."""
         error = standard_error(self.parts.part, self.parts.score, self.parts.clusters, len(self.effects))
         return min(self.openings * error**2, 1.0) if self.effects else math.nan
 
@@ -219,9 +216,12 @@ def compare(
             than the openings played.
     """
     check_between("alpha", alpha)
-    play = shared_play(table, contender, baseline, also)
+    play = _shared_play(table, contender, baseline, also)
     own, samples = play.own, play.samples
-    known = _known_pool(play, pool)
+    if pool is not None and check_integer("pool", pool) < own.opening.size:
+        raise ValueError(f"pool must be at least the {own.opening.size} openings played, not {pool}")
+    has_gaps = own.opening.size == pool and not own.pairs.all()
+    known = pool if play.paired and not has_gaps else None  # two samples, and a census with gaps, are uncertain
     effects = tuple(_effect(play, column, alpha, known, chance) for column in range(len(play.opponents)))
     covariance = np.sum([sample.covariance for sample in samples], axis=0)
     parts = _parts(play, slice(None), alpha, known, chance)
@@ -236,7 +236,7 @@ def compare(
         missing=play.missing,
         paired=play.paired,
         openings=own.opening.size,
-        baseline_openings=play.whole.opening.size,
+        baseline_openings=play.baseline_openings,
         unshared=play.unshared,
         unfinished=int(np.count_nonzero(~table.complete[of_either])),
         pool=known,
@@ -255,39 +255,23 @@ def compare(
     )
 
 
-def _known_pool(play: SharedPlay, pool: int | None) -> int | None:
-    """Return the pool if it reduces uncertainty: not for two samples, nor for a census with gaps."""
-    played = play.own.opening.size
-    if pool is not None and check_integer("pool", pool) < played:
-        raise ValueError(f"pool must be at least the {played} openings played, not {pool}")
-    has_gaps = played == pool and not play.own.pairs.all()
-    return pool if play.paired and not has_gaps else None
-
-
 def _mean(rates: Sequence[float]) -> float:
     return float(np.mean(rates)) if rates else math.nan
 
 
 def _parts(
-    play: SharedPlay, columns: slice, alpha: float, pool: int | None, chance: Collection[str]
+    play: _SharedPlay, columns: slice, alpha: float, pool: int | None, chance: Collection[str]
 ) -> ErrorContributions:
     """Return the contributions of openings to the mean difference over the chosen opponents."""
     samples, opponents = play.samples, play.opponents[columns]
-    estimate = (
-        float(np.subtract.reduce([sample.means[columns] for sample in samples]).mean()) if opponents else math.nan
-    )
-    if len(samples) == 1:
-        scores = [samples[0].scores]
-        cells: tuple[PairCells, ...] = (play.whole,)
-    else:
-        scores, cells = _pooled_scores(*samples), (play.own, play.base)
-    signs = (1, -1)
-    part, score = (
-        np.concatenate(
-            [sign * values[:, columns].sum(axis=1) for sign, values in zip(signs, of_sides, strict=False)]
-        ) / max(len(opponents), 1)
-        for of_sides in ([sample.cluster_parts for sample in samples], scores)
-    )  # fmt: skip
+    means = [sample.means[columns] for sample in samples]
+    estimate = float(np.subtract.reduce(means).mean()) if opponents else math.nan
+
+    def contributions(of_samples: Sequence[Floats]) -> Floats:
+        signed = [sign * each[:, columns].sum(axis=1) for sign, each in zip((1, -1), of_samples, strict=False)]
+        return np.concatenate(signed) / max(len(opponents), 1)
+
+    part, score = contributions([each.parts for each in samples]), contributions([each.scores for each in samples])
     unseen, step = 1.0, 0.0
     if pool and opponents:
         is_chance = np.array([name in chance for name in play.opponents])
@@ -295,19 +279,12 @@ def _parts(
         step = 1 / (4 * pool * len(opponents)) if unseen else 0.0
     clusters = min(sample.clusters for sample in samples)
     error = standard_error(part, score, clusters, len(opponents))
-    return ErrorContributions(
-        np.concatenate([np.unique(of_side.cluster) for of_side in cells]), part, score, clusters, unseen, step,
-        difference_interval(estimate, error, clusters, 1 - alpha, unseen, step),
-    )  # fmt: skip
+    alone = difference_interval(estimate, error, clusters, 1 - alpha, unseen, step)
+    numbers = np.concatenate([sample.numbers for sample in samples])
+    return ErrorContributions(numbers, part, score, clusters, unseen, step, alone)
 
 
-def _pooled_scores(first: Sample, other: Sample) -> list[Floats]:
-    """Return deviations of each sample's openings from their mean, as contributions to the difference of the means."""
-    mean = (first.clusters * first.means + other.clusters * other.means) / max(first.clusters + other.clusters, 1)
-    return [sample.scores - mean * sample.weights for sample in (first, other)]
-
-
-def _effect(play: SharedPlay, column: int, alpha: float, pool: int | None, chance: Collection[str]) -> OpponentEffect:
+def _effect(play: _SharedPlay, column: int, alpha: float, pool: int | None, chance: Collection[str]) -> OpponentEffect:
     columns = slice(column, column + 1)
     opponent = play.opponents[column]
     met = play.own.pairs[:, column] > 0
@@ -331,7 +308,7 @@ def _effect(play: SharedPlay, column: int, alpha: float, pool: int | None, chanc
     )
 
 
-def _heterogeneity(samples: Sequence[Sample], covariance: Floats) -> tuple[float, int, float]:
+def _heterogeneity(samples: Sequence[_Sample], covariance: Floats) -> tuple[float, int, float]:
     """Cochran's Q of the per-opponent effects, its degrees of freedom and p-value; NaN for one opponent or opening."""
     # Q is Hotelling's T² of the contrasts between opponents, so a paired comparison has an F distribution; otherwise
     # the distribution is taken as chi-squared. One hypothetical opening, won against one opponent and lost against
@@ -358,9 +335,8 @@ class HeadToHead(Result):
     """Head-to-head result of a contender against the baseline.
 
     `rate` is the contender's share of games won, and holds for this comparison alone; `jointly` is of this share too,
-    so no difference is one half. With a `pool`, the number of existing openings, it is exact once all are played.
-    Without one, or if games depend on chance, the played openings are a sample, clustered by symmetry. The p-value is
-    of sign flips of openings, and after a census 0 or 1.
+    so no difference is one half. With a `pool`, the number of existing openings, it is exact once all are played;
+    without one the played openings are a sample, clustered by symmetry.
     """
 
     pairs: PairCounts
@@ -456,13 +432,11 @@ def compare_all(
 ) -> tuple[Comparison | HeadToHead, ...]:
     """Compare every contender with the baseline, with individual and joint p-values and intervals, in the given order.
 
-    The joint ones hold with 1 − `alpha` for all contenders except the `controls` together
-    (`step_down`). A contender that shares opponents with the baseline is compared over those; one that
-    only met the baseline is compared head to head. By default `contenders` are all other agents that met one of the
-    baseline's opponents. `pools` has, by contender, the number of openings that the schedule draws from without
-    replacement. `chance` has, by contender, the opponents whose games with it or with the baseline depend on chance,
-    and the baseline itself if its games do. `also` are controls whose games count as the baseline's whenever another
-    agent is compared with it.
+    The joint ones hold with 1 − `alpha` for all contenders except the `controls` together (`step_down`). A contender
+    that shares opponents with the baseline is compared over those; one that only met the baseline is compared head to
+    head. By default `contenders` are all other agents that met one of the baseline's opponents. `pools` and `chance`
+    are by contender, as in `compare`; `chance` has the baseline itself if its games depend on chance. `also` are
+    controls whose games count as the baseline's whenever another agent is compared with it.
 
     Raises:
         ValueError: an agent is unknown, a contender has met neither the baseline nor one of its opponents, or a pool
@@ -479,9 +453,8 @@ def compare_all(
             extra = [] if name in controls else also
             results.append(compare(table, name, baseline, alpha=alpha, pool=pool, chance=luck, also=extra))
         else:
-            results.append(
-                compare_directly(table, name, baseline, alpha=alpha, pool=None if baseline in luck else pool)
-            )
+            known = None if baseline in luck else pool
+            results.append(compare_directly(table, name, baseline, alpha=alpha, pool=known))
     return _adjusted(results, controls, alpha)
 
 
@@ -503,16 +476,218 @@ def compare_each(
 
 
 def _adjusted(
-    results_so_far: Sequence[Comparison | HeadToHead], controls: Collection[str], alpha: float
+    alone: Sequence[Comparison | HeadToHead], controls: Collection[str], alpha: float
 ) -> tuple[Comparison | HeadToHead, ...]:
     """Return the results with p-values and intervals of all claims adjusted; a control makes no claim."""
-    claims = [index for index, comparison in enumerate(results_so_far) if comparison.contender not in controls]
-    judged = step_down(
-        [results_so_far[index].parts for index in claims], [results_so_far[index].p_value for index in claims], alpha
-    )
-    results = list(results_so_far)
-    for index, p_value, interval in zip(claims, *judged, strict=True):
-        comparison = results_so_far[index]
-        jointly = rate_of(interval) if isinstance(comparison, HeadToHead) else interval
-        results[index] = replace(comparison, adjusted_p=p_value, family=len(claims), jointly=jointly)
+    claims = [result for result in alone if result.contender not in controls]
+    judged = zip(*step_down([claim.parts for claim in claims], [claim.p_value for claim in claims], alpha), strict=True)
+    results = []
+    for result in alone:
+        if result.contender not in controls:
+            p_value, interval = next(judged)
+            jointly = rate_of(interval) if isinstance(result, HeadToHead) else interval
+            result = replace(result, adjusted_p=p_value, family=len(claims), jointly=jointly)
+        results.append(result)
     return tuple(results)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """One agent's complete pairs by opening (rows, ascending) and opponent (columns)."""
+
+    opening: Ints
+    cluster: Ints
+    wins: Ints
+    pairs: Ints
+
+    @property
+    def rates(self) -> Floats:
+        """Share of games won; NaN without a pair."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.wins / (2 * self.pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """One number per opening and opponent: its means over openings, and contributions to their errors.
+
+    `means` (opponents,). `opening_parts` (openings, opponents) sum to zero over openings, and the errors of `means` are
+    those of such sums. `parts` (clusters, opponents) are the same, summed over symmetric openings, whose numbers are
+    `numbers`. `scores` (clusters, opponents) are flipped by the sign-flip test; they sum to `means`. `clusters` is the
+    number of clusters in `sampled`, the original numbers (openings, opponents); further parts belong to openings that
+    only the baseline played.
+    """
+
+    means: Floats
+    opening_parts: Floats
+    numbers: Ints
+    parts: Floats
+    scores: Floats
+    clusters: int
+    sampled: Floats
+
+    @property
+    def covariance(self) -> Floats:
+        """Covariance of `means`, clustered; zero for a single cluster."""
+        return np.asarray(self.parts.T @ self.parts * (self.clusters / max(self.clusters - 1, 1)))
+
+    def unseen(self, columns: slice, pool: int, is_chance: npt.NDArray[np.bool_]) -> float:
+        """Return the share of a mean's variance that remains due to a pool's unplayed openings and due to chance.
+
+        Of the variance of expected differences (1 − f)·s² remains if a share f of the pool is played. Variation against
+        the opponents in `is_chance` may be due to chance alone, so all of it remains.
+        """
+        variance = float((self.opening_parts[:, columns].mean(axis=1) ** 2).sum())
+        sampled, by_chance = self.sampled[:, columns], is_chance[columns]
+        known = np.maximum((~np.isnan(sampled)).sum(axis=1), 1)
+        spread = float((np.nansum(sampled, axis=1) / known).var())
+        luck = float((np.nansum(sampled[:, by_chance], axis=1) / known).var())
+        if len(sampled) == pool and not by_chance.any():
+            return 0.0
+        if not variance:
+            return 1.0
+        return min(max(1 - max(spread - luck, 0.0) / (pool * variance), 0.0), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _SharedPlay:
+    """The part of two agents' play that is compared, against the remaining `opponents`.
+
+    `own` and `base` are cells of the same openings if `paired`, with one sample of differences; otherwise there is one
+    sample of rates for each.
+    """
+
+    opponents: tuple[str, ...]
+    missing: tuple[str, ...]
+    paired: bool
+    baseline_openings: int
+    unshared: int
+    own: _Cells
+    base: _Cells
+    samples: tuple[_Sample, ...]
+
+
+def _shared_play(table: PairTable, contender: str, baseline: str, also: Collection[str]) -> _SharedPlay:
+    """Return both agents' play against common opponents, paired if at least half of the openings are shared."""
+    if contender == baseline:
+        raise ValueError(f"contender and baseline must differ, not both be {contender!r}")
+    met = [opponents_of(table, name) - {contender, baseline, *also} for name in (contender, baseline)]
+    opponents = sorted(met[0] & met[1])
+    if not opponents:
+        raise ValueError(f"{contender!r} and {baseline!r} must have met a common opponent")
+    cells = [_cells(table, name, opponents) for name in (contender, baseline)]
+    openings = [each.opening for each in cells]
+    shared, unshared = np.intersect1d(*openings), np.setxor1d(*openings)
+    paired = bool(2 * shared.size >= min(each.size for each in openings))
+    if paired:
+        rows = [np.searchsorted(each.opening, shared) for each in cells]
+        both = np.all([each.pairs[row] > 0 for each, row in zip(cells, rows, strict=True)], axis=0)
+        cells = [
+            _Cells(shared, each.cluster[row], each.wins[row] * both, each.pairs[row] * both)
+            for each, row in zip(cells, rows, strict=True)
+        ]
+    played = np.all([each.pairs.any(axis=0) for each in cells], axis=0)
+    own, base = (_against(each, played) for each in cells)
+    against = tuple(name for name, was_played in zip(opponents, played, strict=True) if was_played)
+    whole = _joined([base, *(_cells(table, name, against) for name in also if paired and against)])
+    samples: tuple[_Sample, ...]
+    if not paired:
+        samples = _two_samples(own, base)
+    elif len(whole.opening) == len(base.opening):
+        samples = (_sample(own.rates - base.rates, own.cluster),)
+    else:
+        samples = (_regressed(own, base, whole),)
+    missing = tuple(sorted((met[0] | met[1]) - set(against)))
+    unshared_openings = unshared.size if paired else 0
+    return _SharedPlay(against, missing, paired, whole.opening.size, unshared_openings, own, base, samples)
+
+
+def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> _Cells:
+    record = record_of(table, agent)
+    column = np.full(len(table.agents), -1)
+    column[[table.code(name) for name in opponents]] = np.arange(len(opponents))
+    against = column[record.opponent]
+    chosen = against >= 0
+    opening, start, row = np.unique(record.opening[chosen], return_index=True, return_inverse=True)
+    cell = row * len(opponents) + against[chosen]
+    shape = (opening.size, len(opponents))
+    wins = np.bincount(cell, record.wins[chosen], opening.size * len(opponents)).astype(np.int64)
+    pairs = np.bincount(cell, minlength=opening.size * len(opponents))
+    return _Cells(opening, record.cluster[chosen][start], wins.reshape(shape), pairs.reshape(shape))
+
+
+def _against(cells: _Cells, opponents: npt.NDArray[np.bool_]) -> _Cells:
+    """Return the given columns, and the rows that have a pair in them."""
+    rows = cells.pairs[:, opponents].any(axis=1)
+    return _Cells(
+        cells.opening[rows], cells.cluster[rows], cells.wins[rows][:, opponents], cells.pairs[rows][:, opponents]
+    )
+
+
+def _joined(parts: Sequence[_Cells]) -> _Cells:
+    """Concatenate the cells of one player under several names; an opening played under two of them counts once."""
+    seen, kept = parts[0].opening, [parts[0]]
+    for cells in parts[1:]:
+        new = ~np.isin(cells.opening, seen)
+        kept.append(_Cells(cells.opening[new], cells.cluster[new], cells.wins[new], cells.pairs[new]))
+        seen = np.concatenate([seen, cells.opening[new]])
+    return _Cells(*(np.concatenate([getattr(cells, field.name) for cells in kept]) for field in fields(_Cells)))
+
+
+def _regressed(own: _Cells, base: _Cells, whole: _Cells) -> _Sample:
+    """Differences if `whole` is `base` with additional rows for the openings that only the baseline has played."""
+    # The contender's rate is that of its openings, minus `slope` times the baseline's surplus there over its usual
+    # rate. Slope 1 is the plain difference on shared openings, slope 0 that of two independent samples.
+    extra = len(whole.opening) - len(own.opening)
+    contender, other = (np.pad(cells.rates, ((0, extra), (0, 0)), constant_values=np.nan) for cells in (own, base))
+    slope = _slope(own.rates, base.rates)
+    usual, lead = _means(whole.rates), contender - slope * other
+    shared, played = (~np.isnan(lead)).sum(axis=0), (~np.isnan(whole.rates)).sum(axis=0)
+    elsewhere = (1 - slope) * np.nan_to_num(whole.rates - usual) / np.maximum(played, 1)
+    means = _means(lead) - (1 - slope) * usual
+    parts = np.nan_to_num(lead - _means(lead)) / shared - elsewhere
+    scores = np.nan_to_num(lead - (1 - slope) * usual) / shared - elsewhere
+    return _Sample(
+        means, parts, np.unique(whole.cluster), _summed(parts, whole.cluster), _summed(scores, whole.cluster),
+        np.unique(own.cluster).size, own.rates - base.rates,
+    )  # fmt: skip
+
+
+def _slope(own: Floats, base: Floats) -> float:
+    """Regression slope of the contender's results by opening on the baseline's, clipped to [0, 1]."""
+    # By least squares over openings, all opponents together; 1 if the baseline has the same result in all openings.
+    contender, other = (np.nansum(rates - _means(rates), axis=1) for rates in (own, base))
+    spread = float(other @ other)
+    return min(max(float(contender @ other) / spread, 0.0), 1.0) if spread > _NOTHING else 1.0
+
+
+def _two_samples(own: _Cells, base: _Cells) -> tuple[_Sample, _Sample]:
+    """Return rates of either agent; scores are deviations from the mean of both."""
+    first, other = (_sample(cells.rates, cells.cluster) for cells in (own, base))
+    centre = (first.clusters * first.means + other.clusters * other.means) / max(first.clusters + other.clusters, 1)
+    return _sample(own.rates, own.cluster, centre), _sample(base.rates, base.cluster, centre)
+
+
+def _sample(values: Floats, cluster: Ints, centre: float | Floats = 0.0) -> _Sample:
+    known = ~np.isnan(values)
+    weights = known / np.maximum(known.sum(axis=0), 1)
+    numbers = np.nan_to_num(values)
+    means = (numbers * weights).sum(axis=0)
+    parts = (numbers - means) * weights
+    scores = _summed(numbers * weights, cluster) - centre * _summed(weights, cluster)
+    clusters = np.unique(cluster)
+    return _Sample(means, parts, clusters, _summed(parts, cluster), scores, clusters.size, values)
+
+
+def _summed(values: Any, cluster: Ints) -> Any:
+    """Sum the rows of each cluster; clusters in ascending order."""
+    _, group = np.unique(cluster, return_inverse=True)
+    sums = np.zeros((int(group.max(initial=-1)) + 1, values.shape[1]), values.dtype)
+    np.add.at(sums, group, values)
+    return sums
+
+
+def _means(rates: Floats) -> Floats:
+    """Return means by opponent over the openings met; 0 without any."""
+    known = ~np.isnan(rates)
+    return np.asarray(np.where(known, rates, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))

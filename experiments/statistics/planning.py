@@ -12,10 +12,9 @@ import scipy
 
 from ..record.columns import Table, lists, numbers
 from ..record.log import fold_batches
-from .argument_checks import Floats, Ints, check_between, positive
 from .contender_verdicts import judge, judge_all_pairs
 from .paired_differences import Comparison, HeadToHead
-from .proportions import ALPHA, WORTH, PairCounts, score_from_elo
+from .proportions import ALPHA, WORTH, Floats, Ints, PairCounts, check_between, score_from_elo
 from .run_results import RunResults
 from .sprt import Sprt
 
@@ -82,8 +81,8 @@ def least_variance(effect: float) -> float:
 
 
 def _plan(effect: float, power: float, alpha: float, variance: float) -> FixedPlan:
-    positive("effect", abs(effect))
-    positive("variance", variance)
+    check_between("effect", abs(effect), 0, math.inf)
+    check_between("variance", variance, 0, math.inf)
     check_between("power", power, 0.5)
     check_between("alpha", alpha)
     needed = variance * (float(scipy.special.ndtri(1 - alpha / 2)) + float(scipy.special.ndtri(power))) ** 2 / effect**2
@@ -136,7 +135,7 @@ class DetectableEffect:
 
 def detectable_effect(comparison: Comparison | HeadToHead, worth: float = WORTH) -> DetectableEffect:
     """Difference that `comparison` could have detected; none after a census, and unknown without pairs."""
-    positive("worth", worth)
+    check_between("worth", worth, 0, math.inf)
     if comparison.is_empty or comparison.is_census:
         return DetectableEffect(0.0 if comparison.is_census else math.nan, 0)
     alpha, pilot = comparison.alpha / comparison.family, _pilot_of(comparison)
@@ -191,7 +190,7 @@ def sprt_plan(sprt: Sprt, elo: float, variance: float = TYPICAL_VARIANCE) -> Spr
     100 decided pairs, and up to 40 % too short for few. The variance is at least `least_variance` of the truth. Raises
     ValueError unless the test's model is "logistic".
     """
-    positive("variance", variance)
+    check_between("variance", variance, 0, math.inf)
     variance = max(variance, least_variance(score_from_elo(elo) - 0.5))
     if sprt.model != "logistic":
         raise ValueError(f"model must be 'logistic' to plan in Elo, not {sprt.model!r}")

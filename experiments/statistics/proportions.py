@@ -9,10 +9,9 @@ Pairs (one opening, both sides): a pair is lost twice, split, or won twice. The 
 games of a pair depend on each other, and the pair is the unit: its score is 0, ½ or 1. The variance per pair is
 p2 + p1/4 − s². If openings decide games, this is far below the variance of two independent games.
 
-Clusters: the unit is the opening (or a class of symmetric openings): all results from one opening are summed first, and
-only openings are treated as independent. Each opening enters as one number, chosen so that their mean is the estimate.
-If results hardly vary (shares near 0 or 1, agents that play identically), a resampled or normal interval collapses.
-Hypothetical openings are therefore added, as in the method of Agresti and Coull.
+Clusters: the unit is the opening (or a class of symmetric openings), as one number each, chosen so that their mean is
+the estimate. If results hardly vary (shares near 0 or 1, agents that play identically), a resampled or normal interval
+collapses. Hypothetical openings are therefore added, as in the method of Agresti and Coull (1998).
 """
 
 from __future__ import annotations
@@ -24,12 +23,36 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from .argument_checks import Floats, Ints, check_between, check_integer
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 ALPHA = 0.05
 """Significance level of tests, unless another is given; intervals hold with 1 − `ALPHA`."""
 WORTH = 0.02
 """Default for a difference worth detecting, in share of games won."""
+
+
+def check_integer(name: str, value: int, minimum: int = 0) -> int:
+    """Return `value` as an int; raise ValueError unless it is a whole number of at least `minimum`."""
+    if isinstance(value, bool) or value != value or int(value) != value or value < minimum:
+        raise ValueError(f"{name} must be a whole number of at least {minimum}, not {value!r}")
+    return int(value)
+
+
+def check_between(name: str, value: float, low: float = 0.0, high: float = 1.0) -> float:
+    """Return `value` as a float; raise ValueError unless it lies strictly between `low` and `high`."""
+    if not low < value < high:
+        raise ValueError(f"{name} must lie between {low:g} and {high:g}, both excluded, not {value!r}")
+    return float(value)
+
+
+def check_shares(name: str, values: npt.ArrayLike) -> Floats:
+    """Return `values` as a flat float array; raise ValueError unless each lies in [0, 1]."""
+    array = np.asarray(values, dtype=np.float64).ravel()
+    wrong = array[~((array >= 0) & (array <= 1))]
+    if wrong.size:
+        raise ValueError(f"{name} must lie in [0, 1], not {wrong[0]!r}")
+    return array
 
 
 @dataclass(frozen=True)
@@ -124,17 +147,11 @@ class PairInterval(Interval):
 
 
 def pair_interval(pairs: PairCounts, confidence: float = 0.95, pool: int | None = None) -> PairInterval:
-    """Return an interval for the score of `pairs`, by Agresti–Coull on pairs (after Agresti and Coull, 1998).
-
-    Two lost and two won pairs are added at 95 % (in proportion to the squared normal quantile elsewhere), then the
-    normal interval, clipped.
+    """Return an interval for the score of `pairs`: two lost and two won pairs are added (at 95 %), normal, clipped.
 
     `pool` is the number of openings from which the pairs were drawn without replacement, if the question is about
-    exactly those ("these N openings"); None treats the pairs as a sample from an infinite population. With a pool only
-    the unplayed openings are uncertain: the variance is multiplied by 1 − n/pool, added pairs are reduced in the same
-    proportion, half a step of the attainable scores is added on either side, and the ends are limited to what the
-    unplayed pairs can still change; the width is zero at a census. Valid for agents that play an opening the same way
-    every time.
+    exactly those, and the agents play an opening the same way every time. Then only the unplayed openings are
+    uncertain, and the width is zero at a census.
     """
     check_between("confidence", confidence)
     n = pairs.n
@@ -146,8 +163,8 @@ def pair_interval(pairs: PairCounts, confidence: float = 0.95, pool: int | None 
     return PairInterval(pairs.score, low, high, confidence, pairs)
 
 
-def added_pairs(confidence: float) -> float:
-    """Number of lost pairs, and of won pairs, that Agresti–Coull on pairs adds: two at 95 %."""
+def _added_pairs(confidence: float) -> float:
+    """Number of lost pairs, and of won pairs, that are added: in proportion to the squared normal quantile."""
     return 2 * float(scipy.special.ndtri(0.5 + confidence / 2) / scipy.special.ndtri(0.975)) ** 2
 
 
@@ -155,10 +172,12 @@ def agresti_coull_ends(
     counts: npt.ArrayLike, confidence: float = 0.95, pool: int | None = None
 ) -> tuple[Floats, Floats]:
     """Both ends of the interval of pairs for counts (…, 3) of lost, split and won pairs (at least one pair)."""
+    # With a pool the variance and the added pairs are reduced by the share that is known, half a step of the attainable
+    # scores is added on either side, and the ends are limited to what the unplayed pairs can still change.
     lost, split, won = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
     n = lost + split + won
     unseen = 1.0 - n / pool if pool else np.ones_like(n)
-    added = added_pairs(confidence) * unseen
+    added = _added_pairs(confidence) * unseen
     total = n + 2 * added
     score = (won + added + split / 2) / total
     variance = (won + added + split / 4) / total - score**2
@@ -181,12 +200,11 @@ _DIGITS = 12
 class ErrorContributions:
     """Contribution of each opening (or class of symmetric openings) to a difference and to its error.
 
-    The `part`s sum to zero; the error of the difference is that of such sums, so differences that share openings have
-    correlated errors. The `score`s sum to the difference; under the null hypothesis each has either sign with equal
-    probability. `clusters` is how many of them the contender met; openings that only the baseline played have small
-    parts. `unseen` is the share of the variance that remains if the openings come from a finite pool, 0 if all are
-    known; `step` is half a step of the attainable differences there. `alone` is the interval of this difference by
-    itself, before `agree` reconciles it with a test.
+    The `part`s sum to zero; the error of the difference is that of such sums. The `score`s sum to the difference; under
+    the null hypothesis each has either sign with equal probability. `clusters` is how many of them the contender met.
+    `unseen` is the share of the variance that remains if the openings come from a finite pool, 0 if all are known;
+    `step` is half a step of the attainable differences there. `alone` is the interval of this difference by itself,
+    before `agree` reconciles it with a test.
     """
 
     cluster: Ints
@@ -206,8 +224,7 @@ def without_gap(end: float, null: float = 0.0) -> float:
 def agree(interval: Interval, is_rejected: bool, null: float = 0.0) -> Interval:
     """Make an interval consistent with a test of `null`: exclude `null` if the test rejects it, else include it.
 
-    On rejection the interval is cut off on the side of `null`: it is open there, and its end is placed `OPEN` away from
-    it.
+    On rejection the interval is open on the side of `null`, and its end is placed `OPEN` away from it.
     """
     estimate, low, high = interval.estimate, interval.low, interval.high
     if math.isnan(estimate):
@@ -268,12 +285,10 @@ def rate_interval(
     """Share of games won, from wins and games per opening, with the normal interval of Agresti and Coull.
 
     `opponents` is the mean number of opponents per opening. With one opponent and two games per opening this is exactly
-    the default interval of pairs: two lost and two won openings are added. With more opponents, an opening
-    is more informative the less its games are correlated, and the added ones weigh less accordingly: their weight is
-    the variance of openings divided by its possible maximum, and at least 1/opponents. That ratio is itself estimated,
-    from hardly any data if nearly all games were won, so one opening with perfectly correlated games is included in its
-    estimate. Simulated coverage at 95 % with at least 20 openings, 2 to 20 opponents, and rates of 0.5 to 0.99: at
-    least 0.93, even if openings decide all games.
+    the default interval of pairs: two lost and two won openings are added. With more opponents, an opening is more
+    informative the less its games are correlated, and the added ones weigh less accordingly. Simulated coverage at 95 %
+    with at least 20 openings, 2 to 20 opponents, and rates of 0.5 to 0.99: at least 0.93, even if openings decide all
+    games.
     """
     check_between("confidence", confidence)
     won, played = np.asarray(wins, np.float64), np.asarray(games, np.float64)
@@ -282,8 +297,10 @@ def rate_interval(
     rate = float(won.sum() / played.sum())
     values = rate + (won - rate * played) * played.size / played.sum()
     most = rate * (1 - rate)
+    # the variance of openings over its possible maximum; one opening with perfectly correlated games is included, since
+    # hardly any data is left to estimate it from if nearly all games were won
     hanging_together = (float(values.var()) * values.size + 1) / (most * values.size + 1)
-    added = added_pairs(confidence) * min(max(hanging_together, 1 / max(opponents, 1.0)), 1.0)
+    added = _added_pairs(confidence) * min(max(hanging_together, 1 / max(opponents, 1.0)), 1.0)
     n = values.size + 2 * added
     mean = (values.sum() + added) / n
     squares = ((values - mean) ** 2).sum() + added * (mean**2 + (1 - mean) ** 2)
@@ -311,18 +328,6 @@ def mean_parts(
     return ErrorContributions(
         np.arange(array.size) if cluster is None else cluster, part, score, array.size, 1.0, 0.0, alone
     )
-
-
-def student_tail(openings: int) -> float:
-    """Return the share of resamples to exclude on either side of a 95 % interval, corrected for few openings.
-
-    It is smaller than `ALPHA`/2 by the ratio of Student's to the normal quantile, and because resamples vary
-    less than samples do (Hesterberg, 2015). 0 for a single opening.
-    """
-    if openings < 2:
-        return 0.0
-    student = math.sqrt(openings / (openings - 1)) * float(scipy.special.stdtrit(openings - 1, 1 - ALPHA / 2))
-    return float(scipy.special.ndtr(-student))
 
 
 ELO_PER_LOGIT = 400 / math.log(10)

@@ -29,9 +29,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from .argument_checks import Floats, check_integer
 from .game_pairs import PairTable
-from .proportions import ELO_PER_LOGIT, ConvergenceError, student_tail
+from .proportions import ALPHA, ELO_PER_LOGIT, ConvergenceError, Floats, check_integer
 
 if TYPE_CHECKING:
     from .run_results import RunResults
@@ -185,7 +184,8 @@ def _by_opening(table: PairTable) -> tuple[npt.NDArray[np.int64], Floats, Floats
     """Return the meetings as `first * agents + second`, and games won and lost by the first, (openings, meetings)."""
     agents, complete = len(table.agents), table.complete
     _, group = np.unique(table.cluster[complete], return_inverse=True)
-    first, second, wins = table.first[complete], table.second[complete], table.wins[complete]
+    first, second = table.first[complete], table.second[complete]
+    wins = (table.won_placing_first + table.won_placing_second)[complete]
     met, meeting = np.unique(first.astype(np.int64) * agents + second, return_inverse=True)
     shape = int(group.max(initial=-1)) + 1, met.size
     won, lost = np.zeros(shape), np.zeros(shape)
@@ -207,6 +207,18 @@ def outside_main_group(wins: Floats) -> npt.NDArray[np.bool_]:
     games = np.bincount(group, wins.sum(axis=0) + wins.sum(axis=1), groups)
     main = max(range(groups), key=lambda g: (sizes[g], games[g])) if groups else 0
     return np.asarray(group != main)
+
+
+def student_tail(openings: int) -> float:
+    """Return the share of resamples to exclude on either side of a 95 % interval, corrected for few openings.
+
+    It is smaller than `ALPHA`/2 by the ratio of Student's to the normal quantile, and because resamples vary less than
+    samples do (Hesterberg, 2015). 0 for a single opening.
+    """
+    if openings < 2:
+        return 0.0
+    student = math.sqrt(openings / (openings - 1)) * float(scipy.special.stdtrit(openings - 1, 1 - ALPHA / 2))
+    return float(scipy.special.ndtr(-student))
 
 
 def fit_ratings(wins: Floats) -> Floats:

@@ -1,8 +1,7 @@
 """Sign-flip permutation tests over openings, and step-down adjusted p-values and joint intervals from them.
 
-Games that share an opening depend on each other, so a test that shuffles games, or cells of a table, is wrong: two
-players of equal strength that differ in the openings that suit them would too often look different. Whole openings are
-exchanged instead.
+Games that share an opening depend on each other, so a test that shuffles games, or cells of a table, would too often
+call players different that only differ in the openings that suit them. Whole openings are exchanged instead.
 
 Adjusted p-values and intervals come from the same step-down procedure and therefore agree. Claims are ordered by the
 ratio of estimate and standard error. Each is compared with the largest ratio among itself and all later claims, under
@@ -23,18 +22,22 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from .argument_checks import Floats, Ints, check_between, check_shares
-from .proportions import ErrorContributions, Interval, agree, stretch
+from .proportions import ErrorContributions, Floats, Interval, Ints, agree, check_between, check_shares, stretch
 
 _STEPS = 100
 _ENUMERATED = 14
-"""Number of scores up to which all sums are enumerated: 8,192 sums."""
+"""Number of openings up to which all flips are enumerated."""
 _MULTIPLES = 60
 _SLACK = 1e-9
 """Relative tolerance, in units of the sum of all scores, within which sums count as equal."""
 _NOTHING = 1e-12
 _NEGLIGIBLE = 1e-40
 """Values of a characteristic function below this add nothing to a probability."""
+_DRAWS = 20_000
+_FLIPS = 19_999
+_CHUNK = 2_000_000
+_DECAY = 1.6
+"""Power of their number with which the levels of later tests fall."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,12 @@ class PermutationTest:
 def score_flip_test(scores: npt.ArrayLike, statistic: float | None = None) -> PermutationTest:
     """Test the hypothesis that contender and baseline are exchangeable within every opening.
 
-    A score is an opening's part in the statistic under the null hypothesis that both play equally well. It then has
-    mean zero and either sign: for few openings this is exact if differences are symmetric, for many it holds as the
-    normal distribution does (Hemerik, Goeman and Finos, 2020). `statistic` is the value that flipped sums are compared
-    with, by default their own sum.
+    A score is an opening's part in the statistic under the null hypothesis, where it has mean zero and either sign: for
+    few openings this is exact if differences are symmetric, for many it holds as the normal distribution does (Hemerik,
+    Goeman and Finos, 2020). `statistic` is the value that flipped sums are compared with, by default their own sum.
 
-    All sums are enumerated if they are few, or if the scores are multiples of a common number; otherwise scores are
-    rounded to hundredths of their mean size. Sums that differ by rounding errors alone count as equal.
+    All sums count if they are few, or if the scores are multiples of a common number; otherwise scores are rounded to
+    hundredths of their mean size. Sums that differ by rounding errors alone count as equal.
     """
     array = np.asarray(scores, np.float64)
     total = float(array.sum()) if statistic is None else statistic
@@ -65,25 +67,25 @@ def score_flip_test(scores: npt.ArrayLike, statistic: float | None = None) -> Pe
     sizes = sizes[sizes > _NOTHING * max(reach, _NOTHING)]
     if reach < _NOTHING or not total:
         return PermutationTest(array.size, 0.0, 1.0, 1.0)
+    sums: Floats | Ints
     if sizes.size <= _ENUMERATED:
-        return _enumerated(array.size, total, sizes)
-    unit = _unit(sizes)
-    slack = _SLACK * reach / unit if unit else 0.5
-    unit = unit or reach / (_STEPS * array.size)
-    whole, times = np.unique(np.round(sizes / unit).astype(np.int64), return_counts=True)
-    return _tails(array.size, total, total / unit, slack, whole[whole > 0], times[whole > 0])
-
-
-def _enumerated(openings: int, statistic: float, sizes: Floats) -> PermutationTest:
-    sums = np.array([sizes[-1]])
-    for size in sizes[:-1]:
-        sums = np.concatenate([sums + size, sums - size])
-    slack = _SLACK * float(sizes.sum())
-    as_far = float((np.abs(sums) >= abs(statistic) - slack).mean())
-    # a sum and its mirror image are equally likely
-    as_good = float(((sums >= statistic - slack).mean() + (-sums >= statistic - slack).mean()) / 2)
-    least = 0.5**sizes.size
-    return PermutationTest(openings, statistic, max(as_far, 2 * least), max(as_good, least))
+        unit, slack, flipped = 1.0, _SLACK * reach, sizes.size
+        sums = np.array([sizes[-1], -sizes[-1]])
+        for size in sizes[:-1]:
+            sums = np.concatenate([sums + size, sums - size])
+        chances = np.full(sums.size, 1 / sums.size)
+    else:
+        unit = _unit(sizes)
+        slack = _SLACK * reach / unit if unit else 0.5
+        unit = unit or reach / (_STEPS * array.size)
+        whole, times = np.unique(np.round(sizes / unit).astype(np.int64), return_counts=True)
+        flipped = int(times[whole > 0].sum())
+        sums, chances = _flip_distribution(whole[whole > 0], times[whole > 0])
+    # far in the tail rounding errors exceed the probability: never claim less than is certain
+    least = max(0.5 ** float(flipped), 1e-12)
+    p_better = max(float(chances[sums >= total / unit - slack].sum()), least)
+    p_value = max(float(chances[np.abs(sums) >= abs(total / unit) - slack].sum()), 2 * least)
+    return PermutationTest(array.size, total, min(p_value, 1.0), min(p_better, 1.0))
 
 
 def _unit(sizes: Floats) -> float:
@@ -96,16 +98,6 @@ def _unit(sizes: Floats) -> float:
         if np.abs(multiples - np.round(multiples)).max() < _SLACK * parts:
             return least / parts
     return 0.0
-
-
-def _tails(openings: int, statistic: float, observed: float, slack: float, sizes: Ints, times: Ints) -> PermutationTest:
-    """Return how often flipped sums of these sizes are as large as `observed`, within `slack`."""
-    sums, chances = _flip_distribution(sizes, times)
-    # far in the tail rounding errors exceed the probability: never claim less than is certain
-    least = max(0.5 ** float(times.sum()), 1e-12)
-    p_better = max(float(chances[sums >= observed - slack].sum()), least)
-    p_value = max(float(chances[np.abs(sums) >= abs(observed) - slack].sum()), 2 * least)
-    return PermutationTest(openings, statistic, min(p_value, 1.0), min(p_better, 1.0))
 
 
 def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
@@ -132,16 +124,6 @@ def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
     characteristic[left] = cosines * np.exp(-1j * phase)
     chances = scipy.fft.irfft(characteristic, length)[: reach + 1]
     return 2 * np.arange(reach + 1) - reach, np.clip(chances, 0, 1)
-
-
-_DRAWS = 20_000
-_FLIPS = 19_999
-_COUNTED = 14
-"""Number of openings up to which all flips are enumerated instead of drawn."""
-_CHUNK = 2_000_000
-_EQUAL = 1e-9
-_DECAY = 1.6
-"""Power of their number with which the levels of later tests fall."""
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -228,21 +210,21 @@ def _adjusted(claims: Sequence[ErrorContributions], p_values: Floats) -> Floats:
     reached, flips = np.zeros(len(claims)), 0
     for signs in _signs(len(scores)):
         largest = np.maximum.accumulate(np.abs(signs @ scores)[:, ::-1], axis=1)[:, ::-1]
-        reached += (largest >= seen[order] * (1 - _EQUAL)).sum(axis=0)
+        reached += (largest >= seen[order] * (1 - _SLACK)).sum(axis=0)
         flips += len(signs)
-    if len(scores) > _COUNTED:  # the observed signs are one of the flips
+    if len(scores) > _ENUMERATED:  # the observed signs are one of the flips
         reached, flips = reached + 1, flips + 1
     adjusted = np.empty(len(claims))
     adjusted[order] = np.maximum.accumulate(np.maximum(reached / flips, p_values[order]))
     return adjusted
 
 
-def _signs(openings: int, seed: int = 0) -> Iterator[Floats]:
+def _signs(openings: int) -> Iterator[Floats]:
     """Yield the signs of all openings in blocks: all flips if they are few, up to the first opening's sign."""
-    if openings <= _COUNTED:
+    if openings <= _ENUMERATED:
         yield np.array([(1.0, *signs) for signs in itertools.product((1.0, -1.0), repeat=openings - 1)])
         return
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     size = max(_CHUNK // openings, 1)
     for start in range(0, _FLIPS, size):
         flips = min(size, _FLIPS - start)

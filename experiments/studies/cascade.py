@@ -45,8 +45,7 @@ from ..plan import make_agent, named, parse_spec
 from ..plan.spec_parser import complete
 from ..play.equal_cost import scaled_nodes
 from ..record.checked_lines import read_json, write_json
-from ..statistics.argument_checks import Ints
-from ..statistics.proportions import Interval, count_pairs, mean_parts, pair_interval, score_from_elo
+from ..statistics.proportions import Interval, Ints, count_pairs, mean_parts, pair_interval, score_from_elo
 from ..statistics.sprt import Decision, Sprt, sprt_path, stopped_estimate
 from ..suite.suite_file import Split, Suite, read_suite, shipped_suites
 from .evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed

@@ -10,14 +10,14 @@ import numpy as np
 
 from knights_isolation.experiments.record.tries import Try
 from knights_isolation.experiments.statistics.anytime import ConfidenceSequence
-from knights_isolation.experiments.statistics.argument_checks import Floats
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge
 from knights_isolation.experiments.statistics.first_placements import ExampleGame, games_by_opponent
 from knights_isolation.experiments.statistics.move_statistics import game_lengths, searched
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
+from knights_isolation.experiments.statistics.proportions import Floats
 from knights_isolation.experiments.statistics.ratings import Ratings
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.statistics.sequential_tests import live_rate, run_tests
+from knights_isolation.experiments.statistics.sprt import live_rate, run_tests
 
 from ..text.cell_values import Elo, Points, Share, pluralise
 from ..text.verdict_details import finding_title

@@ -24,7 +24,7 @@ from starlette.types import Receive, Scope, Send
 
 from knights_isolation.experiments.record.run_directory import LEAGUE, is_run, state_of
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-from knights_isolation.experiments.statistics.sequential_tests import live_rate
+from knights_isolation.experiments.statistics.sprt import live_rate
 from knights_isolation.isolation.files.received import read_plain
 
 from ..board.board_api import endpoint

@@ -15,8 +15,8 @@ from knights_isolation.experiments.exact.accuracy import accuracies, run_decisio
 from knights_isolation.experiments.exact.labels import has_labels
 from knights_isolation.experiments.record.run_directory import CONFIG
 from knights_isolation.experiments.statistics.agent_results import relative_costs
+from knights_isolation.experiments.statistics.anytime import read_contest
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge
-from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.first_placements import (
     FEWEST,
     Placement,
@@ -28,7 +28,7 @@ from knights_isolation.experiments.statistics.game_pairs import splits
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.ratings import Ratings, rate
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.statistics.sequential_tests import stopping_duels
+from knights_isolation.experiments.statistics.sprt import stopping_duels
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
 from knights_isolation.isolation.rules.game import Cost, Size
 from knights_isolation.isolation.rules.geometry import cell_name

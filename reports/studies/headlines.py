@@ -185,7 +185,7 @@ def _of_best_of(findings: RunResults) -> Section | None:
     """Return the remaining contenders of a best-of; None for other runs."""
     if "best-of" not in findings.formats:
         return None
-    from knights_isolation.experiments.statistics.elimination import read_contest
+    from knights_isolation.experiments.statistics.anytime import read_contest
 
     from ..tables.sequential import contest_rows, contest_sentence, dearer_sentences, identical_sentences
 
@@ -201,7 +201,7 @@ def _of_tests(findings: RunResults) -> Section | None:
     """Return the decisions of matches that a sequential test stops; None for other runs."""
     if not findings.sprt:
         return None
-    from knights_isolation.experiments.statistics.sequential_tests import stopping_duels
+    from knights_isolation.experiments.statistics.sprt import stopping_duels
 
     from ..tables.sequential import test_row
     from ..text.decisions import stopped_sentences, unit_words

@@ -185,7 +185,7 @@ def _screen(spec: Spec, opponent: str, jobs: int) -> tuple[Step, Spec]:
 
 
 def _test(spec: Spec, opponent: str, match: Match) -> tuple[Step, Spec]:
-    from knights_isolation.experiments.statistics.sequential_tests import own_tests
+    from knights_isolation.experiments.statistics.sprt import own_tests
 
     from ..charts.interval_charts import running
     from ..text.decisions import decision_sentence

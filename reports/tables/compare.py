@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from knights_isolation.experiments.statistics.agent_results import relative_costs
+from knights_isolation.experiments.statistics.anytime import read_contest
 from knights_isolation.experiments.statistics.contender_verdicts import (
     Verdicts,
     judge,
     judge_all_pairs,
 )
-from knights_isolation.experiments.statistics.elimination import read_contest
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead, OpponentEffect
 from knights_isolation.experiments.statistics.proportions import WORTH, Interval
 from knights_isolation.experiments.statistics.run_results import RunResults

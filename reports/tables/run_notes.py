@@ -45,7 +45,7 @@ def run_notes(findings: RunResults) -> tuple[str, ...]:
     if findings.is_census:
         notes.append("Census: deterministic agents play every opening of this kind from both sides.")
     if findings.sprt and (games == planned or findings.stopped_early):
-        from knights_isolation.experiments.statistics.sequential_tests import own_tests
+        from knights_isolation.experiments.statistics.sprt import own_tests
 
         from ..text.decisions import stopped_sentences
 

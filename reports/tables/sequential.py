@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from knights_isolation.experiments.statistics.agent_results import node_costs, same_games
-from knights_isolation.experiments.statistics.elimination import BestOfContender, BestOfResult
+from knights_isolation.experiments.statistics.anytime import BestOfContender, BestOfResult
 from knights_isolation.experiments.statistics.proportions import ALPHA, count_pairs, pair_interval
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.statistics.sequential_tests import (
+from knights_isolation.experiments.statistics.sprt import (
     SequentialTest,
     bounds_of,
     error_of,

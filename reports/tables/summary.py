@@ -11,7 +11,7 @@ from knights_isolation.experiments.statistics.game_pairs import Matchup, matchup
 from knights_isolation.experiments.statistics.move_statistics import measure_effort
 from knights_isolation.experiments.statistics.proportions import PairCounts, pair_interval
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.statistics.sequential_tests import live_rate
+from knights_isolation.experiments.statistics.sprt import live_rate
 from knights_isolation.isolation.rules.game import Reason
 
 from ..text.cell_values import (

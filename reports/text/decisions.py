@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .cell_values import Elo, Estimate, Points, WordedCell, pluralise, signed
 
 if TYPE_CHECKING:
-    from knights_isolation.experiments.statistics.sequential_tests import SequentialTest
+    from knights_isolation.experiments.statistics.sprt import SequentialTest
 
 
 def decision_words(test: SequentialTest) -> str:
