@@ -576,9 +576,9 @@ def _shared_play(table: PairTable, contender: str, baseline: str, also: Collecti
     if not opponents:
         raise ValueError(f"{contender!r} and {baseline!r} must have met a common opponent")
     cells = [_cells(table, name, opponents) for name in (contender, baseline)]
-    openings = [each.opening for each in cells]
-    shared, unshared = np.intersect1d(*openings), np.setxor1d(*openings)
-    paired = bool(2 * shared.size >= min(each.size for each in openings))
+    first, second = (each.opening for each in cells)
+    shared, unshared = np.intersect1d(first, second), np.setxor1d(first, second)
+    paired = bool(2 * shared.size >= min(first.size, second.size))
     if paired:
         rows = [np.searchsorted(each.opening, shared) for each in cells]
         both = np.all([each.pairs[row] > 0 for each, row in zip(cells, rows, strict=True)], axis=0)
