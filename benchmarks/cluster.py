@@ -60,7 +60,8 @@ def simulated(cores: int, game_us: float) -> None:
         batch = PlayedBatch(LogPart(ids, ends, data), np.array([0]), np.array([game_us / 1e6]))
         time.sleep(max(0.0, size * game_us / 1e6 / cores - (time.monotonic() - began)))
         numbers = tuple(item.number for item in work)
-        return remote_worker.Exchanged((remote_worker.Returned(numbers, Finished(batch)),) if work else (), {})
+        finished = [remote_worker.Returned(numbers, Finished(numbers[0], batch))] if work else []
+        return remote_worker.Exchanged(tuple(finished), {})
 
     remote_worker.use(cores, print)
     remote_worker.exchange = exchange

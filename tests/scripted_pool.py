@@ -10,8 +10,17 @@ import pytest
 
 from knights_isolation.experiments.plan.schedule import Ids
 from knights_isolation.experiments.play import runner
-from knights_isolation.experiments.play.pools.game_worker import GameWorker, Suspect, Task
-from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, HerePool, Pool
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task
+from knights_isolation.experiments.play.pools.pool import (
+    Answered,
+    Died,
+    Event,
+    Failed,
+    Finished,
+    HerePool,
+    Pool,
+    Suspect,
+)
 from knights_isolation.experiments.play.pools.preparation import Costs
 
 
@@ -30,13 +39,14 @@ def costing(measure: Callable[[Sequence[str]], Costs]) -> Iterator[None]:
 
 @dataclass
 class Script:
-    """What happens in a pool, and in those made of it by `alone`; and what has been asked of them.
+    """What happens in a pool, and what has been asked of it.
 
     Attributes:
-        kills: asked before the batches that are out are played, with all their ids: the suspects of a death, or None.
+        kills: asked before the batches that are out are played, with all their ids: the suspects of deaths, whose
+            workers die, or none, where all workers die; None if nobody does.
         kills_alone: the same of a game that is played alone.
         kills_calls: asked of the arguments of each call, whether it kills its worker.
-        broken: the pool breaks before the so manyth batch or call is sent, once.
+        broken: all workers die before the so manyth batch or call is sent, once.
         alone: the ids that were played alone, each with whether interpreted.
         assigned: the tasks.
         sent: how many batches and calls were sent.
@@ -56,18 +66,19 @@ class Script:
 class ScriptedPool(Pool):
     """See `Script`. Batches are played, and calls made, when somebody asks what has finished."""
 
-    def __init__(self, script: Script, is_alone: bool = False) -> None:
+    def __init__(self, script: Script) -> None:
         self.script = script
-        self.is_alone = is_alone
         self.is_broken = False
         self.worker: GameWorker | None = None
-        self.batches: list[tuple[Ids, bool]] = []
+        self.batches: dict[int, Ids] = {}
+        self.alone: dict[int, Ids] = {}
         self.calls: dict[int, tuple[Callable[..., object], tuple[Any, ...]]] = {}
 
     def assign(self, task: Task) -> None:
         self.script.assigned.append(task)
         self.worker = GameWorker(task)
-        self._drop()
+        for unfinished in (self.batches, self.alone, self.calls):
+            unfinished.clear()
 
     @property
     def has_room(self) -> bool:
@@ -75,13 +86,14 @@ class ScriptedPool(Pool):
 
     @property
     def is_busy(self) -> bool:
-        return bool(self.batches or self.calls)
+        return bool(self.batches or self.alone or self.calls)
 
-    def submit(self, ids: Ids, interpreted: bool = False) -> None:
+    def submit(self, ids: Ids, interpreted: bool = False) -> int:
         self._break_if_due()
-        self.batches.append((ids, interpreted))
-        if self.is_alone:
+        (self.alone if interpreted else self.batches)[self.script.sent] = ids
+        if interpreted:
             self.script.alone += [(id_, interpreted) for id_ in ids.tolist()]
+        return self.script.sent
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
         self._break_if_due()
@@ -91,13 +103,9 @@ class ScriptedPool(Pool):
     def finished(self, timeout: float) -> list[Event]:
         if self.is_broken:
             self.is_broken = False
-            return [self._die([])]
+            calls = [Died(self.calls.popitem()[0]) for _ in list(self.calls)]
+            return [*calls, *self._die(self.alone, []), *self._die(self.batches, [])]
         return list(self._called() if self.calls else self._played())
-
-    def alone(self) -> Pool:
-        pool = ScriptedPool(self.script, is_alone=True)
-        pool.worker = self.worker
-        return pool
 
     def close(self) -> None:
         self.script.closed += 1
@@ -107,34 +115,30 @@ class ScriptedPool(Pool):
         self.is_broken |= self.script.sent == self.script.broken
 
     def _called(self) -> Iterator[Event]:
-        if any(self.script.kills_calls(arguments) for _, arguments in self.calls.values()):
-            yield self._die([])
-            return
         while self.calls:
             number, (function, arguments) = self.calls.popitem()
+            if self.script.kills_calls(arguments):
+                yield Died(number)
+                continue
             try:
                 yield Answered(number, function(self.worker, *arguments))
             except Exception as error:
-                yield Failed(error, number)
+                yield Failed(number, error)
 
     def _played(self) -> Iterator[Event]:
         assert self.worker
-        suspects = (self.script.kills_alone if self.is_alone else self.script.kills)(self._ids())
+        batches = self.alone or self.batches
+        ids = np.concatenate(list(batches.values())).tolist() if batches else []
+        suspects = (self.script.kills_alone if self.alone else self.script.kills)(ids)
         if suspects is not None:
-            yield self._die(suspects)
+            yield from self._die(batches, suspects)
             return
-        while self.batches:
-            ids, interpreted = self.batches.pop()
-            yield Finished(self.worker.play_batch(ids, interpreted=interpreted))
+        while batches:
+            number, ids = batches.popitem()
+            yield Finished(number, self.worker.play_batch(ids, interpreted=batches is self.alone))
 
-    def _die(self, suspects: list[Suspect]) -> Died:
-        death = Died(tuple(self._ids()), tuple(suspects), tuple(self.calls))
-        self._drop()
-        return death
-
-    def _ids(self) -> list[int]:
-        return np.concatenate([ids for ids, _ in self.batches]).tolist() if self.batches else []
-
-    def _drop(self) -> None:
-        self.batches.clear()
-        self.calls.clear()
+    def _die(self, batches: dict[int, Ids], suspects: list[Suspect]) -> Iterator[Died]:
+        for number, ids in list(batches.items()):
+            suspect = next((suspect for suspect in suspects if suspect.game_id in ids), None)
+            if suspect or not suspects:
+                yield Died(number, tuple(batches.pop(number).tolist()), suspect)

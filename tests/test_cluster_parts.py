@@ -8,6 +8,7 @@ import os
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -292,7 +293,7 @@ def played(ids: list[int], *numbers: int) -> Returned:
     part = LogPart(
         np.array(ids), GameEndings(np.ones(len(ids), np.int8), np.ones(len(ids), np.int8), [""] * len(ids)), b""
     )
-    return Returned(numbers, Finished(PlayedBatch(part, np.array([0]), np.zeros(1))))
+    return Returned(numbers, Finished(numbers[0], PlayedBatch(part, np.array([0]), np.zeros(1))))
 
 
 def as_asked(work: list[Work]) -> list[Returned]:
@@ -368,7 +369,7 @@ def test_work_that_loses_eight_machines_is_not_sent_again(monkeypatch: pytest.Mo
             number = pool.submit(np.array([4, 5])) if asked else pool.call(print)
             (failed,) = everything(pool)
             assert isinstance(failed, Failed)
-            assert failed.call == number
+            assert failed.number == number
             assert str(failed.error) == f"{message} repeatedly: 8 machines were lost while running it"
             assert len(made.had) == 8
 
@@ -468,9 +469,9 @@ def test_games_that_were_under_way_when_a_machine_left_off_are_in_no_later_batch
     sent: list[int] = []
     submit = LokyPool.submit
 
-    def noted(pool: LokyPool, ids: np.ndarray, interpreted: bool = False) -> None:
-        submit(pool, ids, interpreted)
+    def noted(pool: LokyPool, ids: np.ndarray, interpreted: bool = False) -> int:
         sent.extend(ids.tolist())
+        return submit(pool, ids, interpreted)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(LokyPool, "submit", noted)
@@ -508,15 +509,18 @@ def _whose(worker: GameWorker | None) -> str:
 def test_a_game_that_kills_its_worker_is_a_suspect_and_played_alone_on_request(
     at_work: Callable[[Callable[[], bool]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LokyPool, "submit", lambda pool, ids, interpreted=False: pool.call(_end_unless, interpreted))
+    asked: list[bool] = []
+
+    def noted(pool: LokyPool, ids: np.ndarray, interpreted: bool = False) -> int:
+        asked.append(interpreted)
+        return pool.call(_end_unless, interpreted)
+
+    monkeypatch.setattr(LokyPool, "submit", noted)
     at_work(lambda: False)
-    pools: list[int] = []
-    alone = LokyPool.alone
-    monkeypatch.setattr(LokyPool, "alone", lambda pool: pools.append(1) or alone(pool))
     (died,) = exchanged(Work(1, call=(_end_unless, False)))
-    assert died == Returned((1,), Died((), (), (1,)))
-    (answered,) = exchanged(Work(2, call=(_end_unless, True), is_alone=True))
-    assert (answered, pools) == (Returned((2,), Answered(2, None)), [1])
+    assert died == Returned((1,), Died(1))
+    (answered,) = exchanged(Work(2, np.array([3]), is_alone=True))
+    assert (answered, asked) == (Returned((2,), Answered(2, None)), [True])
 
 
 def _end_unless(worker: GameWorker, lives: bool) -> None:
@@ -537,7 +541,8 @@ def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_oth
         pool.submit(np.array([4, 5]))
         (finished,) = everything(pool)
         assert isinstance(finished, Finished)
-        assert pool.finished(0.5) == []  # nobody waits for them any more
+        time.sleep(0.5)
+        assert pool.finished(0) == []  # nobody waits for them any more
         why = "it sent games that were not requested, which were discarded"
         assert made._refused == dict.fromkeys(made.does, why)
         assert len({tuple(numbers) for _, numbers in made.had}) == 1

@@ -1,4 +1,4 @@
-"""What is done when workers die, without a process: instructions, and runs in a pool that dies by a script."""
+"""What is done when workers die, without a process: who is blamed, and runs in a pool that dies by a script."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -12,19 +12,8 @@ from scripted_pool import Script, ScriptedPool
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
-from knights_isolation.experiments.play.pools.game_worker import Suspect
-from knights_isolation.experiments.play.pools.pool import Died
-from knights_isolation.experiments.play.pools.recovery import (
-    FORFEITED,
-    CrashCounts,
-    EndRun,
-    PlayAlone,
-    RecordLoss,
-    Recovery,
-    Requeue,
-    died_alone,
-    guilty,
-)
+from knights_isolation.experiments.play.pools.pool import Suspect
+from knights_isolation.experiments.play.pools.recovery import FORFEITED, CrashCounts, guilty
 from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
 from knights_isolation.experiments.record import log
 
@@ -35,72 +24,26 @@ DIED = "its process died 3 times in this game"
 WHEN = "of the two kills it when it meets Random"
 TIMING = ["time_us", "started_at"]
 
-# Instructions
-
-
-def death(*lost: int, suspects: tuple[Suspect, ...] = ()) -> Died:
-    return Died(lost, suspects, ())
-
-
-def test_the_suspect_is_played_alone_and_the_others_again_with_all() -> None:
-    suspect = Suspect(5, 2)
-    assert Recovery().died(death(4, 5, 6, suspects=(suspect,))) == [Requeue((4, 6)), PlayAlone(suspect, 1)]
-
-
-def test_where_nobody_knows_who_died_every_suspect_is_played_alone() -> None:
-    suspects = (Suspect(4, 1), Suspect(6, 2))
-    assert Recovery().died(death(4, 5, 6, 7, suspects=suspects)) == [
-        Requeue((5, 7)),
-        PlayAlone(suspects[0], 1),
-        PlayAlone(suspects[1], 1),
-    ]
-
-
-def test_a_game_that_goes_on_killing_is_lost_at_the_third_death_by_whom_it_found_on_the_move_last() -> None:
-    second = died_alone(PlayAlone(Suspect(5, 2), 1), death(5, suspects=(Suspect(5, 1),)))
-    assert second == PlayAlone(Suspect(5, 1), 2)
-    assert died_alone(second, death(5)) == RecordLoss(Suspect(5, 1), 3)
-
-
-def test_three_deaths_in_a_row_without_a_game_end_the_run() -> None:
-    recovery = Recovery()
-    assert recovery.died(death(1, 2)) == recovery.died(death(1, 2)) == [Requeue((1, 2))]
-    assert recovery.died(death(1, 2)) == [EndRun("worker processes die before playing a game")]
-
-
-@pytest.mark.parametrize("between", ["a finished batch", "a death with a suspect"])
-def test_deaths_without_a_game_are_counted_anew_after(between: str) -> None:
-    recovery = Recovery()
-    for _ in range(5):
-        recovery.died(death(1))
-        assert recovery.died(death(1)) == [Requeue((1,))]
-        if between == "a finished batch":
-            recovery.finished()
-        else:
-            recovery.died(death(1, 2, suspects=(Suspect(2, 1),)))
-
-
-def lose(mover: int) -> RecordLoss:
-    return RecordLoss(Suspect(5, mover), 3)
+# Blame
 
 
 @pytest.mark.parametrize("mover", [1, 2])
 def test_a_user_s_code_pays_for_a_death_whoever_was_to_move(mover: int) -> None:
-    assert [guilty(lose(mover), [user], [])[0] for user in (1, 2)] == [1, 2]
+    assert [guilty(mover, [user], [])[0] for user in (1, 2)] == [1, 2]
 
 
 @pytest.mark.parametrize("mover", [1, 2])
 def test_of_two_users_the_one_pays_who_also_kills_by_itself(mover: int) -> None:
     for killer in (1, 2):
-        player, detail = guilty(lose(mover), [1, 2], [killer])
+        player, detail = guilty(mover, [1, 2], [killer])
         assert player == killer
         assert detail.endswith("and also when it met Random, but not when the other did")
-    assert guilty(lose(mover), [1, 2], []) == (mover, f"{DIED}, and it was to move; neither {WHEN}")
-    assert guilty(lose(mover), [1, 2], [1, 2]) == (mover, f"{DIED}, and it was to move; either {WHEN}")
+    assert guilty(mover, [1, 2], []) == (mover, f"{DIED}, and it was to move; neither {WHEN}")
+    assert guilty(mover, [1, 2], [1, 2]) == (mover, f"{DIED}, and it was to move; either {WHEN}")
 
 
 def test_where_no_code_is_a_user_s_the_mover_pays() -> None:
-    assert guilty(lose(2), [], []) == (2, DIED)
+    assert guilty(2, [], []) == (2, DIED)
 
 
 def test_three_games_in_a_row_are_given_up_after_and_a_finished_one_starts_anew() -> None:
@@ -181,6 +124,16 @@ def test_deaths_without_suspects_may_go_on_as_long_as_games_are_played_between_t
     assert_undisturbed(tmp_path / "run", undisturbed)
 
 
+def test_deaths_without_suspects_are_counted_anew_after_one_with_a_suspect(
+    undisturbed: pd.DataFrame, tmp_path: Path
+) -> None:
+    deaths = [nobody, nobody, first_of(1), nobody, nobody]
+    script = Script(kills=lambda ids: deaths.pop()(ids) if deaths else None)
+    assert play(tmp_path / "run", script).finished
+    assert deaths == []
+    assert_undisturbed(tmp_path / "run", undisturbed)
+
+
 def test_workers_that_never_play_end_the_run_and_what_was_logged_stays(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="worker processes die before playing a game"):
         play(tmp_path / "run", Script(kills=nobody))
@@ -193,7 +146,7 @@ def test_a_game_that_killed_once_is_played_alone_interpreted_and_no_other_is(
     script = Script(kills=a_few_times(1, lambda ids: [Suspect(ids[1], 1)]))
     assert play(tmp_path / "run", script).finished
     assert script.alone == [(1, True)]
-    assert script.closed == 2
+    assert script.closed == 1
     assert_undisturbed(tmp_path / "run", undisturbed)
 
 
@@ -201,15 +154,15 @@ def test_a_game_that_kills_again_and_again_is_lost_by_its_mover_and_the_innocent
     undisturbed: pd.DataFrame, tmp_path: Path
 ) -> None:
     def kills_alone(ids: list[int]) -> list[Suspect] | None:
-        return [Suspect(2, 1)] if ids == [2] else None
+        return [Suspect(6, 1)] if ids == [6] else None
 
-    script = Script(kills=a_few_times(1, lambda ids: [Suspect(1, 2), Suspect(2, 2)]), kills_alone=kills_alone)
+    script = Script(kills=a_few_times(1, lambda ids: [Suspect(1, 2), Suspect(6, 2)]), kills_alone=kills_alone)
     assert play(tmp_path / "run", script).reasons == {"no_moves": 39, "error": 1}
-    assert script.alone == [(1, True), (2, True), (2, True)]
+    assert script.alone == [(1, True), (6, True), (6, True)]
     frame = games(tmp_path / "run")
-    lost = frame.loc[2]
+    lost = frame.loc[6]
     assert (lost.winner, lost.reason, lost.detail) == (2, "error", "its process died 3 times in this game")
-    pd.testing.assert_frame_equal(frame.drop(2), undisturbed.drop(2), check_categorical=False)
+    pd.testing.assert_frame_equal(frame.drop(6), undisturbed.drop(6), check_categorical=False)
 
 
 def test_a_death_alone_is_laid_on_the_game_even_if_nobody_is_suspect(tmp_path: Path) -> None:
@@ -217,6 +170,15 @@ def test_a_death_alone_is_laid_on_the_game_even_if_nobody_is_suspect(tmp_path: P
     play(tmp_path / "run", script)
     lost = games(tmp_path / "run").loc[3]
     assert (lost.winner, lost.reason) == (1, "error")
+
+
+def test_of_those_on_the_move_at_deaths_of_a_game_the_last_known_is_blamed(tmp_path: Path) -> None:
+    found = [[], [Suspect(3, 1)]]
+    script = Script(kills=a_few_times(1, lambda ids: [Suspect(3, 2)]), kills_alone=lambda ids: found.pop())
+    play(tmp_path / "run", script)
+    assert (script.alone, found) == ([(3, True)] * 2, [])
+    lost = games(tmp_path / "run").loc[3]
+    assert (lost.winner, lost.detail) == (2, DIED)
 
 
 # Preparing and measuring

@@ -1,12 +1,14 @@
-"""Stalled workers: how long compiled code has been at the same move in each."""
+"""Stalled workers: how long compiled code has been at the same move in one."""
 
-from pathlib import Path
-
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from knights_isolation.experiments.play.pools.game_worker import LONGEST_STEP, Markers, StallDetector, create_markers
+from knights_isolation.experiments.play.pools.game_worker import COMPILED, GAME, PLY
+from knights_isolation.experiments.play.pools.loky_pool import LONGEST_STEP, StallDetector
 
 STEP = 0.5
+Marker = NDArray[np.int64]
 
 
 class Clock:
@@ -19,37 +21,35 @@ class Clock:
 
 
 @pytest.fixture
-def markers(tmp_path: Path) -> Markers:
-    result = create_markers(tmp_path / "markers", 2)
-    result[:] = [(501, 3, 1, 7, 1), (502, 0, 0, 4, 1)]
-    return result
+def marker() -> Marker:
+    return np.array([3, 1, 7, 1])
 
 
-def test_silence_lasts_until_a_ply_is_played(markers: Markers) -> None:
-    watch = StallDetector(markers, Clock())
-    assert [watch.look([0, 1])[0] for _ in range(4)] == [0, STEP, 2 * STEP, 3 * STEP]
-    markers[0, 3] += 2  # the opponent has answered meanwhile: the same player is to move again
-    assert watch.look([0, 1]) == {0: 0.0, 1: 4 * STEP}
+def test_silence_lasts_until_a_ply_is_played(marker: Marker) -> None:
+    watch = StallDetector(marker, Clock())
+    assert [watch.look() for _ in range(4)] == [0, STEP, 2 * STEP, 3 * STEP]
+    marker[PLY] += 2  # the opponent has answered meanwhile: the same player is to move again
+    assert [watch.look() for _ in range(2)] == [0, STEP]
 
 
-def test_where_no_compiled_code_plays_nobody_is_silent(markers: Markers) -> None:
-    watch = StallDetector(markers, Clock())
-    markers[0, 4] = 0  # a child process is asked, or the worker is between batches
-    assert [set(watch.look([0, 1])) for _ in range(3)] == [{1}] * 3
-    markers[0, 4] = 1
-    assert watch.look([0, 1])[0] == 0
+def test_where_no_compiled_code_plays_nobody_is_silent(marker: Marker) -> None:
+    watch = StallDetector(marker, Clock())
+    marker[COMPILED] = 0  # a child process is asked, or the worker is between batches
+    assert [watch.look() for _ in range(3)] == [0] * 3
+    marker[COMPILED] = 1
+    assert watch.look() == 0
 
 
-def test_another_batch_in_the_same_place_begins_anew(markers: Markers) -> None:
-    watch = StallDetector(markers, Clock())
-    watch.look([0])
-    watch.forget(0)
-    assert watch.look([0]) == {0: 0.0}
+def test_another_game_begins_anew(marker: Marker) -> None:
+    watch = StallDetector(marker, Clock())
+    assert [watch.look() for _ in range(2)] == [0, STEP]
+    marker[GAME] += 1
+    assert watch.look() == 0
 
 
-def test_what_passes_while_nobody_looks_counts_for_little(markers: Markers) -> None:
+def test_what_passes_while_nobody_looks_counts_for_little(marker: Marker) -> None:
     clock = Clock()
-    watch = StallDetector(markers, clock)
-    watch.look([0])
+    watch = StallDetector(marker, clock)
+    watch.look()
     clock.now += 3600  # the machine has slept
-    assert watch.look([0])[0] == LONGEST_STEP
+    assert watch.look() == LONGEST_STEP

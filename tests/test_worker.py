@@ -1,6 +1,5 @@
 """The worker by itself, in this process: batches, what runs interpreted, and code that has changed."""
 
-import os
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.finished_games import FinishedGames, joined
-from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
+from knights_isolation.experiments.play.pools.game_worker import COMPILED, GAME, MARKER, MOVER, GameWorker, task_of
 from knights_isolation.isolation.games.match import GameBatch, play_games
 from knights_isolation.isolation.rules.classic_board import Board
 from knights_isolation.isolation.rules.game import Reason
@@ -72,26 +71,29 @@ def test_a_game_s_seconds_are_told_for_each_match_of_the_batch(monkeypatch: pyte
     assert searching > greedy > 0
 
 
-def test_the_marker_says_after_the_batch_that_it_is_being_handed_in() -> None:
-    marker = np.full(5, 9)
-    GameWorker(task_of(plan_of("greedy"))).play_batch(np.arange(2), marker)
-    assert marker[0] == -os.getpid()
+def test_the_marker_says_after_the_batch_which_game_was_the_last_and_that_no_compiled_code_plays() -> None:
+    marker = np.full(MARKER, 9)
+    GameWorker(task_of(plan_of("MM:open@depth=1"))).play_batch(np.array([4, 2]), marker)
+    assert (marker[GAME], marker[COMPILED]) == (2, 0)
 
 
 def test_the_marker_says_where_the_game_is_while_it_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker, marker, seen = GameWorker(task_of(plan_of("greedy", "X=MM:open@depth=1"))), np.zeros(5, np.int64), set()
+    worker, marker, seen = (
+        GameWorker(task_of(plan_of("greedy", "X=MM:open@depth=1"))),
+        np.zeros(MARKER, np.int64),
+        set(),
+    )
     choose = SearchAgent.choose
 
     def watched(agent: SearchAgent, board: Board, seed: int) -> SearchResult:
         if agent.name == "X":
-            seen.add(tuple(marker[:3].tolist()))
+            seen.add((int(marker[GAME]), int(marker[MOVER])))
         return choose(agent, board, seed)
 
     monkeypatch.setattr(SearchAgent, "choose", watched)
     ids = np.array([0, 2, 3, 6, 7])  # of X: 2 and 6 as first, 3 and 7 as second mover
     worker.play_batch(ids, marker, interpreted=True)
-    pid = os.getpid()
-    assert seen == {(pid, 2, 0), (pid, 6, 0), (pid, 3, 1), (pid, 7, 1)}
+    assert seen == {(2, 0), (6, 0), (3, 1), (7, 1)}
 
 
 def test_what_runs_interpreted_is_told_with_its_place_and_the_reason(tmp_path: Path) -> None:

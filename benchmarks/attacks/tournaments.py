@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -73,7 +74,7 @@ class Here(Pool):
 
     def __init__(self, jobs: int) -> None:
         self._waiting: list[Callable[[], Event]] = []
-        self._calls = 0
+        self._numbers = count(1)
 
     def assign(self, task: Task) -> None:
         self._worker = GameWorker(task)
@@ -87,26 +88,22 @@ class Here(Pool):
     def is_busy(self) -> bool:
         return bool(self._waiting)
 
-    def submit(self, ids: Ids, interpreted: bool = False) -> None:
-        self._waiting.append(lambda: Finished(self._worker.play_batch(ids, interpreted=interpreted)))
+    def submit(self, ids: Ids, interpreted: bool = False) -> int:
+        number = next(self._numbers)
+        self._waiting.append(lambda: Finished(number, self._worker.play_batch(ids, interpreted=interpreted)))
+        return number
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
-        self._calls += 1
-        self._waiting.append(partial(self._answered, self._calls, function, arguments))
-        return self._calls
+        number = next(self._numbers)
+        self._waiting.append(lambda: Answered(number, function(self._worker, *arguments)))
+        return number
 
     def finished(self, timeout: float) -> list[Event]:
         waiting, self._waiting = self._waiting, []
         return [play() for play in waiting]
 
-    def alone(self) -> Pool:
-        raise NotImplementedError("nobody dies here")
-
     def close(self) -> None:
         self._waiting.clear()
-
-    def _answered(self, number: int, function: Callable[..., object], arguments: tuple[object, ...]) -> Event:
-        return Answered(number, function(self._worker, *arguments))
 
 
 def command(words: Sequence[str], output: Path, *args: Any, **options: Any) -> Ended:

@@ -108,10 +108,10 @@ def map_over(
                     out.remove(number)
                     all_printed += printed
                     yield value
-                case Failed(error, number) if number in out:
+                case Failed(number, error) if number in out:
                     raise error
-                case Died() if out.intersection(event.calls):
-                    how = f" by {event.how}" if event.how else ""
+                case Died(number, how=how) if number in out:
+                    how = f" by {how}" if how else ""
                     raise ChildProcessError(
                         f"a worker process has died{how}: it was ended by the code it ran, or from outside (for "
                         f"example out of memory)"

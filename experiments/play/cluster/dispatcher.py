@@ -362,12 +362,12 @@ class Dispatcher:
                 self._put(work)
                 continue
             why = f"lost repeatedly: {work.losses} machines were lost while running it"
-            failed = (
-                Failed(ChildProcessError(f"the same work was {why}"), work.number)
+            error = (
+                ChildProcessError(f"the same work was {why}")
                 if work.ids is None
-                else Failed(ValueError(f"the same games were {why}"), None)
+                else ValueError(f"the same games were {why}")
             )
-            self._inbox.put(Returned((work.number,), failed))
+            self._inbox.put(Returned((work.number,), Failed(work.number, error)))
 
 
 def silence_dask() -> None:
@@ -431,11 +431,9 @@ class DaskPool(Pool):
     It can be assigned again after it was closed.
     """
 
-    def __init__(self, dispatcher: Dispatcher, main: DaskPool | None = None) -> None:
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._main = main  # if this one is for a game that may kill its worker
         self._out: set[int] = set()
-        self._kept: list[Returned] = []
 
     def assign(self, task: Task) -> None:
         self._drop(bundle_of(task))
@@ -459,34 +457,30 @@ class DaskPool(Pool):
         pace = BatchPace(self._dispatcher.cores, FIRST, SHORTEST, longest)
         return Fleet(machines, pace, self._dispatcher.notes(), dict(self._dispatcher.interpreted))
 
-    def submit(self, ids: Ids, interpreted: bool = False) -> None:
-        assert interpreted == bool(self._main), "a game that may kill its worker is played alone, and only that"
-        self._out.add(self._dispatcher.send(Work(0, ids, is_alone=interpreted)))
+    def submit(self, ids: Ids, interpreted: bool = False) -> int:
+        return self._send(Work(0, ids, is_alone=interpreted))
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
-        number = self._dispatcher.send(Work(0, call=(function, *arguments), is_alone=bool(self._main)))
-        self._out.add(number)
-        return number
+        return self._send(Work(0, call=(function, *arguments)))
 
     def finished(self, timeout: float) -> list[Event]:
         self._dispatcher.check()
-        kept, self._kept = self._kept, []
         events: list[Event] = []
-        for returned in kept + self._dispatcher.received(timeout if self._out and not kept else 0):
+        for returned in self._dispatcher.received(timeout if self._out else 0):
             if self._out.issuperset(returned.numbers):
                 self._out -= set(returned.numbers)
                 events.append(returned.event)
-            elif self._main:
-                self._main._kept.append(returned)
         return sorted(events, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
-
-    def alone(self) -> DaskPool:
-        return DaskPool(self._dispatcher, self)
 
     def close(self) -> None:
         """See `Pool.close`. The dispatcher is kept for the next pool."""
-        if self._out and not self._main:
+        if self._out:
             self._drop()
+
+    def _send(self, work: Work) -> int:
+        number = self._dispatcher.send(work)
+        self._out.add(number)
+        return number
 
     def _drop(self, bundle: bytes = b"") -> None:
         self._dispatcher.begin(bundle)

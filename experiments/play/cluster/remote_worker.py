@@ -31,7 +31,7 @@ from ..finished_games import FinishedGames, GameEndings, LogPart, games_table, j
 from ..pools.game_worker import PlayedBatch, Task
 from ..pools.interrupts import Interrupted
 from ..pools.loky_pool import LokyPool
-from ..pools.pool import TICK, Answered, Died, Event, Failed, Finished, Pool
+from ..pools.pool import TICK, Died, Event, Failed, Finished, Pool
 from ..pools.preparation import prepare
 from .cluster_access import unpack_task
 
@@ -66,7 +66,7 @@ class Work:
     """A batch of games, or a call: its function and arguments. Lower numbers are sent first.
 
     Attributes:
-        is_alone: it may kill its worker, so that nothing else may be under way in the pool.
+        is_alone: the games may kill their worker.
         losses: number of machines that were lost with it.
     """
 
@@ -113,31 +113,19 @@ class _Session:
         self.task: Task | None = None
         self.interpreted: dict[int, str] = {}
         self.error: Exception | None = None
-        self._is_alone = False
         self._returned: list[Returned] = []
-        self._batches: dict[int, int] = {}  # their numbers, by their first game
-        self._calls: dict[int, int] = {}  # their numbers, by the pool's
+        self._out: dict[int, Work] = {}  # by the pool's number
 
     def needs_client(self, low: int) -> bool:
         """Return whether there are events, and at most `low` batches and calls are left, or something has died."""
         is_urgent = any(isinstance(returned.event, Died) for returned in self._returned)
-        return bool(self._returned) and (is_urgent or len(self._batches) + len(self._calls) <= low)
+        return bool(self._returned) and (is_urgent or len(self._out) <= low)
 
     def start(self, pool: Pool, work: Work) -> None:
         if work.ids is None:
-            self._calls[pool.call(*work.call)] = work.number
+            self._out[pool.call(*work.call)] = work
         else:
-            self._batches[int(work.ids[0])] = work.number
-            pool.submit(work.ids, interpreted=work.is_alone)
-
-    def start_alone(self, pool: Pool, work: Work, interrupted: Interrupted) -> None:
-        """Finish everything else, and then this, in a pool of its own; what it returns is kept apart."""
-        self.finish(pool, interrupted)
-        others, self._returned, self._is_alone = self._returned, [], True
-        with pool.alone() as single:
-            self.start(single, work)
-            self.finish(single, interrupted)
-        self._returned, self._is_alone = [*others, *self.fetch().returned], False
+            self._out[pool.submit(work.ids, interpreted=work.is_alone)] = work
 
     def collect(self, pool: Pool) -> None:
         """Wait for events for a tick.
@@ -156,36 +144,29 @@ class _Session:
         if self.error:
             raise self.error
         returned, self._returned = self._returned, []
-        numbers: list[int] = []
-        batches: list[PlayedBatch] = []
+        batches: dict[int, PlayedBatch] = {}
         others: list[Returned] = []
         for item in returned:
             if isinstance(item.event, Finished) and isinstance(item.event.batch.played, FinishedGames):
-                numbers += item.numbers
-                batches.append(item.event.batch)
+                batches[item.event.number] = item.event.batch
             else:
                 others.append(item)
         if batches:
             assert self.task
-            others.append(Returned(tuple(numbers), Finished(_encoded(self.task, batches))))
+            numbers = tuple(batches)
+            others.append(Returned(numbers, Finished(numbers[0], _encoded(self.task, list(batches.values())))))
         return Exchanged(tuple(others), self.interpreted)
 
     def _settled(self, event: Event) -> Returned:
+        work = self._out.pop(event.number)
         match event:
-            case Finished(batch):
-                return Returned((self._batches.pop(int(batch.played.ids[0])),), event)
-            case Failed(error, call) if call is None or isinstance(error, OSError):  # for example a full disk
+            case Failed(error=error) if work.ids is not None or isinstance(error, OSError):  # for example a full disk
                 raise error
-            case Answered() | Failed():
-                assert event.call is not None
-                number = self._calls.pop(event.call)
-                return Returned((number,), replace(event, call=number))
-            case Died(suspects=(), calls=()) if not self._is_alone:
+            case Died(suspect=None) if work.ids is not None and not work.is_alone:
                 raise InterruptedError("worker processes die before playing a game")
-            case Died():
-                batches, calls = tuple(self._batches.values()), tuple(map(self._calls.pop, event.calls))
-                self._batches.clear()
-                return Returned((*batches, *calls), replace(event, calls=calls))
+            case Finished(batch=batch) if work.is_alone and self.task:  # its event is waited for by its number
+                event = replace(event, batch=_encoded(self.task, [batch]))
+        return Returned((work.number,), replace(event, number=work.number))
 
 
 _jobs = 0
@@ -295,10 +276,7 @@ def end() -> None:
 def _worked(session: _Session, work: Sequence[Work], low: int, patience: float, interrupted: Interrupted) -> Exchanged:
     if session is _current and _pool:
         for item in work:
-            if item.is_alone:
-                session.start_alone(_pool, item, interrupted)
-            else:
-                session.start(_pool, item)
+            session.start(_pool, item)
         deadline = time.monotonic() + patience
         while not (session.needs_client(low) or interrupted()) and time.monotonic() < deadline:
             session.collect(_pool)

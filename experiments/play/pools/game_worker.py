@@ -1,22 +1,16 @@
-"""Worker: play batches of a schedule, and leave markers that identify suspects of a crash.
-
-The death of a worker ends a whole pool of processes, and loses the batches of the others as well. The markers are in a
-file that parent and workers map, so that they outlive any of them.
-"""
+"""Worker: play batches of a schedule, and mark the game that is being played, in case it is fatal."""
 
 from __future__ import annotations
 
 import math
-import os
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import psutil
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.compiling import code_cache
@@ -37,88 +31,10 @@ if TYPE_CHECKING:
 
     from ...plan.tournament_plan import Plan
 
-Markers = NDArray[np.int64]
-"""int64[slots, 5]: one row, its marker, for each batch that may be out at a time."""
-
-PID, GAME, MOVER, PLY, COMPILED = range(5)
-"""Fields of a marker: worker, game id, side to move (0, 1), ply, and whether compiled code plays.
-
-The worker is 0 if there is none, and negative while it returns the batch. Nothing in a worker can interrupt compiled
-code.
-"""
-WIDTH = 5
-
-
-@dataclass(frozen=True)
-class Suspect:
-    """A game that was being played when its worker died, and the player (1 or 2) that was to move."""
-
-    game_id: int
-    mover: int
-
-
-def create_markers(path: Path, slots: int) -> Markers:
-    """Create a file of empty markers."""
-    return np.memmap(path, np.int64, "w+", shape=(slots, WIDTH))
-
-
-def open_markers(path: Path, slots: int) -> Markers:
-    """Open the markers that another process created."""
-    return np.memmap(path, np.int64, "r+", shape=(slots, WIDTH))
-
-
-def find_suspects(markers: Markers, slots: Collection[int], dead: set[int]) -> list[Suspect]:
-    """Return the games that workers were playing; those of the dead workers only, if it is known which died first.
-
-    A worker that died while returning a batch, for example because its descriptors were closed, counts as playing its
-    last game.
-
-    `slots` are the slots of unfinished batches.
-    """
-    playing = [slot for slot in slots if markers[slot, PID] > 0]
-    handing_in = [slot for slot in slots if markers[slot, PID] < 0]
-    at_work = [*playing, *handing_in]
-    guilty = [slot for slot in at_work if abs(int(markers[slot, PID])) in dead] or playing or handing_in
-    return [Suspect(int(markers[slot, GAME]), int(markers[slot, MOVER]) + 1) for slot in guilty]
-
-
-def dead_among(markers: Markers) -> set[int]:
-    """Return the workers with markers that no longer exist."""
-    return {pid for pid in map(abs, markers[:, PID].tolist()) if pid and not psutil.pid_exists(pid)}
-
-
-LONGEST_STEP = 1.0
-"""Maximum seconds counted between two looks: if more pass, this process may have been suspended."""
-
-
-class StallDetector:
-    """Measures from the markers how long compiled code has been at the same move, at no cost to the workers.
-
-    Interpreted user code is not watched: it plays in a child process, which the worker itself ends.
-    """
-
-    def __init__(self, markers: Markers, clock: Callable[[], float] = time.monotonic) -> None:
-        self._markers = markers
-        self._clock = clock
-        self._looked = clock()
-        self._silent: dict[int, float] = {}
-        self._seen: dict[int, list[int]] = {}
-
-    def forget(self, slot: int) -> None:
-        """Reset a slot that gets another batch."""
-        self._silent.pop(slot, None)
-        self._seen.pop(slot, None)
-
-    def look(self, slots: Collection[int]) -> dict[int, float]:
-        """Return the seconds that the current move has taken so far, for each slot in which compiled code plays."""
-        now = self._clock()
-        step, self._looked = min(now - self._looked, LONGEST_STEP), now
-        for slot in slots:
-            seen = self._markers[slot].tolist()
-            self._silent[slot] = self._silent.get(slot, 0.0) + step if self._seen.get(slot) == seen else 0.0
-            self._seen[slot] = seen
-        return {slot: self._silent[slot] for slot in slots if self._seen[slot][COMPILED]}
-
+GAME, MOVER, PLY, COMPILED = range(4)
+"""Fields of a worker's marker: game id, side to move (0, 1), ply, and whether compiled code plays."""
+MARKER = 4
+"""Number of fields."""
 
 _PLY_US = 2
 """Microseconds per ply besides thinking."""
@@ -217,13 +133,17 @@ class GameWorker:
                 f"{code_cache.folder()}: cannot keep compiled code there: {error.strerror or error}"
             ) from error
 
-    def refuse_to_compile(self, agent_indices: Sequence[int], why: str) -> None:
-        """Let these agents run interpreted from now on, in every process of this machine: compiling them is harmful."""
+    def refuse_to_compile(self, agent_indices: Sequence[int], why: str) -> dict[int, str]:
+        """Let these agents run interpreted from now on, in every process of this machine: compiling them is harmful.
+
+        Return the reasons, as `compile_agents` does.
+        """
         from knights_isolation.isolation.compiling.compile_heuristic import mark_uncompilable
 
         for index in agent_indices:
             if heuristic := self.agents[index].heuristic:
                 mark_uncompilable(heuristic, self.task.schedule.size, why)
+        return dict.fromkeys(agent_indices, why)
 
     def measure_costs(self, names: Sequence[str]) -> dict[str, Cost | str]:
         """Measure the costs of these agents relative to the first; see `measure_costs`.
@@ -243,14 +163,14 @@ class GameWorker:
         """Play these games of the schedule, all in the interpreted loop if `interpreted`.
 
         Args:
-            marker: int64[5], updated to the current game.
+            marker: int64[4], updated to the current game.
         """
         from knights_isolation.isolation.native.workspaces import MoveCache
 
         schedule = self.task.schedule
         self._memory = self._memory or MoveCache()
-        marker = np.zeros(WIDTH, np.int64) if marker is None else marker
-        marker[:COMPILED] = (os.getpid(), ids[0], 0, 0)
+        marker = np.zeros(MARKER, np.int64) if marker is None else marker
+        marker[:] = (ids[0], 0, 0, 0)
         now, began = int(time.time() * 1e6), time.monotonic()
         with _checked(self.agents):
             games = play_many(
@@ -261,12 +181,11 @@ class GameWorker:
                 schedule.size,
                 self.task.hard_cap,
                 marks=ids,
-                marker=marker[GAME:],
+                marker=marker,
                 memory=self._memory,
                 interpreted=interpreted,
             )
         seconds = _shares(games, time.monotonic() - began)
-        marker[PID] = -os.getpid()
         matches, match_indices = np.unique(schedule.match_of(ids), return_inverse=True)
         means = np.bincount(match_indices, seconds) / np.bincount(match_indices)
         return PlayedBatch(FinishedGames(ids, games, np.full(len(ids), now)), matches, means)

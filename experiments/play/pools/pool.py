@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -16,51 +17,57 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from ...plan.schedule import Ids
     from .batch_feed import BatchPace
-    from .game_worker import GameWorker, PlayedBatch, Suspect, Task
-    from .interrupts import Interrupted
+    from .game_worker import GameWorker, PlayedBatch, Task
 
 TICK = 0.1
 """Seconds that callers wait for workers before they do other work."""
 
 
 @dataclass(frozen=True)
-class Finished:
-    """A batch has been played."""
+class Suspect:
+    """A game that was being played when its worker died, and the player (1 or 2) that was to move."""
 
+    game_id: int
+    mover: int
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A batch has been played. `number`, as in all events, is what `Pool.submit` or `Pool.call` returned."""
+
+    number: int
     batch: PlayedBatch
 
 
 @dataclass(frozen=True)
 class Answered:
-    """A call has returned `value`; `call` is its number from `Pool.call`."""
+    """A call has returned `value`."""
 
-    call: int
+    number: int
     value: Any
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A batch, or the call of that number, has raised an exception."""
+    """A batch or a call has raised an exception."""
 
+    number: int
     error: BaseException
-    call: int | None
 
 
 @dataclass(frozen=True)
 class Died:
-    """One or more workers have died.
+    """A worker has died, and its batch or call will not return.
 
     Attributes:
-        lost: ids of all unfinished games that will not be returned.
-        suspects: games of the workers that died by themselves, each of which may be the cause. None if they were not
-            playing, or if it is unknown.
-        calls: numbers of the calls that will not return.
-        how: how the workers ended, such as SIGKILL(-9), as far as known.
+        lost: ids of the games of the batch, none of which is returned.
+        suspect: the game that was being played, which may be the cause. None if none was, or if it is unknown.
+        how: how the worker ended, such as SIGKILL(-9), as far as known.
     """
 
-    lost: tuple[int, ...]
-    suspects: tuple[Suspect, ...]
-    calls: tuple[int, ...]
+    number: int
+    lost: tuple[int, ...] = ()
+    suspect: Suspect | None = None
     how: str = field(default="", compare=False)
 
 
@@ -120,12 +127,10 @@ class Pool(ABC):
     failures, and failures precede deaths.
 
     **Death.** A worker's death, whether noticed while submitting, calling or waiting, is reported by `finished` only.
-    `submit` and `call` never raise because of it, only ValueError if no worker can be started; what they were to send
-    is then among what is lost. Suspects are the games of the workers that died by themselves, not of those the pool
-    ended because of it, as far as that can be known; otherwise all games that were being played. After a death the pool
-    can be used further, and unfinished work that is not lost stays unfinished. Losses that say nothing about the games,
-    as of a machine or a network, need not be reported: the pool may send such a batch elsewhere. It must not do so with
-    a game that may have killed a worker.
+    `submit` and `call` never raise because of it, only ValueError if no worker can be started. It costs what that
+    worker was doing and nothing else: other workers go on, and the pool can be used further. Losses that say nothing
+    about the games, as of a machine or a network, need not be reported: the pool may send such a batch elsewhere. It
+    must not do so with a game that may have killed a worker.
 
     **Persistence.** Only returned results persist. A pool may outlive a run: `assign` gives it another task, and
     processes and the code they have loaded are kept.
@@ -159,12 +164,17 @@ class Pool(ABC):
         return None
 
     @abstractmethod
-    def submit(self, ids: Ids, interpreted: bool = False) -> None:
-        """Send these games of the task to a worker; see `GameWorker.play_batch`."""
+    def submit(self, ids: Ids, interpreted: bool = False) -> int:
+        """Let a worker play these games of the task; return a number that identifies the batch in its event.
+
+        Args:
+            interpreted: play them in the interpreted loop, in a worker that has just been started and does nothing
+                else, before what else waits: they may kill it.
+        """
 
     @abstractmethod
     def call(self, function: Callable[..., object], *arguments: object) -> int:
-        """Call `function(worker, *arguments)` in a worker, and return a number that identifies the call in its event.
+        """Call `function(worker, *arguments)` in a worker; return a number that identifies the call in its event.
 
         `worker` is the `GameWorker` of the pool's task, or None if it has none.
 
@@ -181,13 +191,6 @@ class Pool(ABC):
         """
 
     @abstractmethod
-    def alone(self) -> Pool:
-        """Return another pool, with one worker and the same task, for a game that may kill it; the caller closes it.
-
-        Not called on a pool that never names suspects.
-        """
-
-    @abstractmethod
     def close(self) -> None:
         """End all workers immediately; unfinished work is dropped. The pool cannot be used afterwards."""
 
@@ -198,21 +201,13 @@ class Pool(ABC):
         self.close()
 
 
-def next_event(pool: Pool, interrupted: Interrupted) -> Event | None:
-    """Wait for the event of the only batch or call that is unfinished; None once `interrupted`."""
-    while not interrupted():
-        for event in pool.finished(TICK):
-            return event
-    return None
-
-
 class HerePool(Pool):
     """One worker in this process, which works while somebody waits for it. Its death is this process's."""
 
     def __init__(self, jobs: int = 1) -> None:
         self._worker: GameWorker | None = None
-        self._waiting: list[tuple[int | None, Callable[[], Event]]] = []
-        self._calls = 0
+        self._waiting: list[tuple[int, Callable[[], Event]]] = []
+        self._numbers = itertools.count(1)
 
     def assign(self, task: Task) -> None:
         from .game_worker import GameWorker  # calls need none of what games do
@@ -228,13 +223,14 @@ class HerePool(Pool):
     def is_busy(self) -> bool:
         return bool(self._waiting)
 
-    def submit(self, ids: Ids, interpreted: bool = False) -> None:
+    def submit(self, ids: Ids, interpreted: bool = False) -> int:
         assert self._worker
-        play = partial(self._worker.play_batch, ids, interpreted=interpreted)
-        self._waiting.append((None, lambda: Finished(play())))
+        number, play = next(self._numbers), partial(self._worker.play_batch, ids, interpreted=interpreted)
+        self._waiting.append((number, lambda: Finished(number, play())))
+        return number
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
-        number = self._calls = self._calls + 1
+        number = next(self._numbers)
         self._waiting.append((number, lambda: Answered(number, function(self._worker, *arguments))))
         return number
 
@@ -242,14 +238,11 @@ class HerePool(Pool):
         """See `Pool.finished`; it takes as long as a batch or a call does."""
         if not self._waiting:
             return []
-        call, work = self._waiting.pop(0)
+        number, work = self._waiting.pop(0)
         try:
             return [work()]
         except Exception as error:
-            return [Failed(error, call)]
-
-    def alone(self) -> Pool:
-        raise NotImplementedError("a pool without processes never names suspects")
+            return [Failed(number, error)]
 
     def close(self) -> None:
         self._waiting.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from knights_isolation.isolation.rules.game import Cost
@@ -9,7 +10,7 @@ from knights_isolation.isolation.usercode.user_exceptions import format_exceptio
 
 from .game_worker import GameWorker, Sharers, Task
 from .interrupts import Interrupted
-from .pool import TICK, Answered, Died, Failed, Pool, next_event
+from .pool import TICK, Answered, Died, Failed, Pool
 
 Costs = Mapping[str, Cost | str]
 """Costs of agents by name, or the reasons why they have none."""
@@ -22,25 +23,13 @@ _DIED = "its process died during compilation and checks"
 def prepare(pool: Pool, task: Task, jobs: int, interrupted: Interrupted, report: Report) -> dict[int, str]:
     """Compile or load every agent, `jobs` at a time; return the reasons of those that run interpreted, by index.
 
+    Code that kills its worker twice runs interpreted.
+
     Raises:
         ValueError: compiled code cannot be kept, or a user's file has changed since the plan was made.
     """
     reasons: dict[int, str] = {}
-    for sharers in _compile(pool, task.sharers, jobs, interrupted, report, reasons):
-        if _compile(pool, [sharers], 1, interrupted, report, reasons):
-            pool.call(GameWorker.refuse_to_compile, sharers, _DIED)
-            if isinstance(event := next_event(pool, interrupted), Failed):
-                raise event.error
-            reasons |= dict.fromkeys(sharers, _DIED)
-    return dict(sorted(reasons.items()))
-
-
-def _compile(
-    pool: Pool, waiting: Sequence[Sharers], jobs: int, interrupted: Interrupted, report: Report,
-    reasons: dict[int, str],
-) -> list[Sharers]:  # fmt: skip
-    """Compile agents, adding to `reasons`; return those that were being compiled when a worker died."""
-    left, lost = list(waiting), []
+    left, deaths = list(task.sharers), Counter[Sharers]()
     out: dict[int, Sharers] = {}
     while (left or out) and not interrupted():
         while left and len(out) < jobs:
@@ -48,15 +37,19 @@ def _compile(
             out[pool.call(GameWorker.compile_agents, sharers)] = sharers
         report(tuple(out.values()), reasons)
         for event in pool.finished(TICK):
+            sharers = out.pop(event.number)
             match event:
-                case Answered(call, interpreted):
-                    del out[call]
+                case Answered(value=interpreted):
                     reasons |= interpreted
-                case Failed(error):
+                case Failed(error=error):
                     raise error
-                case Died(calls=calls):
-                    lost += [out.pop(call) for call in calls]
-    return lost
+                case Died():
+                    deaths[sharers] += 1
+                    if deaths[sharers] == 1:
+                        left.append(sharers)
+                    elif deaths[sharers] == 2:
+                        out[pool.call(GameWorker.refuse_to_compile, sharers, _DIED)] = sharers
+    return dict(sorted(reasons.items()))
 
 
 def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Costs:
@@ -65,11 +58,12 @@ def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Co
     None once `interrupted`.
     """
     pool.call(GameWorker.measure_costs, tuple(names))
-    match next_event(pool, interrupted):
-        case Answered(_, costs):
-            return dict(costs)
-        case Failed(error):
-            return dict.fromkeys(names, format_exception(error))
-        case Died():
-            return dict.fromkeys(names, "the process measuring the agents died")
+    while not interrupted():
+        match pool.finished(TICK):
+            case [Answered(value=costs)]:
+                return dict(costs)
+            case [Failed(error=error)]:
+                return dict.fromkeys(names, format_exception(error))
+            case [Died()]:
+                return dict.fromkeys(names, "the process measuring the agents died")
     return {}

@@ -1,4 +1,4 @@
-"""Play the missing games in a pool, and decide what to do when workers die: events in, instructions out.
+"""Play the missing games in a pool, and decide what to do when workers die.
 
 If a worker dies during a game, the game is played again alone and interpreted, since compiled code may have died or
 hung. If that succeeds, or if the worker was ended from outside, nothing is recorded; a player that does not answer in a
@@ -10,9 +10,10 @@ kills its worker in several games in a row forfeits the rest (see `CrashCounts`)
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Generator, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,9 +22,9 @@ from knights_isolation.isolation.rules.game import PROCESS_DIED, Reason
 from ...plan.schedule import Ids
 from ..finished_games import FinishedGames, LogPart, forfeited_game, joined
 from .batch_feed import BatchFeed
-from .game_worker import GameWorker, Suspect
+from .game_worker import GameWorker
 from .interrupts import Interrupted
-from .pool import TICK, Died, Event, Failed, Finished, Pool, next_event
+from .pool import TICK, Died, Event, Failed, Finished, Pool, Suspect
 
 DEATHS_ALLOWED = 3
 """Deaths after which a game is lost by `error`. As many in a row without a finished game end the run."""
@@ -36,82 +37,17 @@ KILLED = PROCESS_DIED
 FORFEITED = f"{KILLED} in {GAMES_ALLOWED} games in a row, so that this one was not played"
 
 
-@dataclass(frozen=True)
-class Requeue:
-    """Play these games again, with all others."""
-
-    ids: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class PlayAlone:
-    """Play a game again by itself, interpreted; `deaths` is the number of its workers that have died."""
-
-    suspect: Suspect
-    deaths: int
-
-
-@dataclass(frozen=True)
-class RecordLoss:
-    """Record a game as lost: its worker has died too often."""
-
-    suspect: Suspect
-    deaths: int
-
-
-@dataclass(frozen=True)
-class EndRun:
-    """End the run; `why` is for the user."""
-
-    why: str
-
-
-Instruction = Requeue | PlayAlone | EndRun
-
-
-class Recovery:
-    """Counts deaths without a suspect: they may not go on indefinitely without a finished game between them."""
-
-    def __init__(self) -> None:
-        self._in_vain = 0
-
-    def finished(self) -> None:
-        """Reset the count: games have been finished in the pool."""
-        self._in_vain = 0
-
-    def died(self, death: Died) -> list[Instruction]:
-        """Decide what to do about a death in the pool."""
-        self._in_vain = 0 if death.suspects else self._in_vain + 1
-        if self._in_vain == DEATHS_ALLOWED:
-            return [EndRun("worker processes die before playing a game")]
-        suspects = {suspect.game_id for suspect in death.suspects}
-        innocent = tuple(id_ for id_ in death.lost if id_ not in suspects)
-        return [Requeue(innocent), *(PlayAlone(suspect, 1) for suspect in death.suspects)]
-
-
-def died_alone(attempt: PlayAlone, death: Died) -> PlayAlone | RecordLoss:
-    """Decide what to do about a death in a game that is played alone.
-
-    The game counts as its cause, even without suspects.
-
-    The last player known to have been on the move is blamed.
-    """
-    suspect = next(iter(death.suspects), attempt.suspect)
-    deaths = attempt.deaths + 1
-    return RecordLoss(suspect, deaths) if deaths == DEATHS_ALLOWED else PlayAlone(suspect, deaths)
-
-
-def guilty(lost: RecordLoss, users: Collection[int], killing: Collection[int]) -> tuple[int, str]:
+def guilty(mover: int, users: Collection[int], killing: Collection[int]) -> tuple[int, str]:
     """Return the player (1 or 2) who loses a game that killed its worker, and the detail for the log.
 
     A process may die in one player's turn because of the other's code, for example because that has closed its files.
 
     Args:
+        mover: the last player known to have been on the move.
         users: players whose code is a user's; ours does not kill.
         killing: if both are users, those that also killed a worker when they met a player of ours.
     """
-    mover = lost.suspect.mover
-    detail = f"{KILLED} {lost.deaths} times in this game"
+    detail = f"{KILLED} {DEATHS_ALLOWED} times in this game"
     if len(users) == 1:
         (player,) = users
         return player, detail
@@ -176,126 +112,128 @@ def play_missing(
         ValueError: workers die, or cannot be started, or a batch reports an error in the task.
         OSError: the log cannot be written.
     """
-    run = _RunState(pool, feed, record, interrupted, users, Recovery(), CrashCounts(given_up))
+    run = _Run(pool, feed, record, users, CrashCounts(given_up))
     while not interrupted():
+        run.play_next_suspect()
         feed.pace = pool.fleet.pace if pool.fleet else feed.pace
         while pool.has_room and len(ids := feed.take()):
-            played = _without_forfeits(run, ids)
-            if len(played):
-                pool.submit(played)
+            ids = run.without_forfeits(ids)
+            if len(ids):
+                pool.submit(ids)
         if not pool.is_busy:
             break
         for event in pool.finished(TICK):
-            for instruction in _take(event, run):
-                _obey(instruction, run)
+            run.take(event)
         report()
 
 
-@dataclass(frozen=True)
-class _RunState:
+_Steps = Generator[int, Event, None]
+"""Yields the number of a batch or a call, and is sent its event."""
+
+
+@dataclass
+class _Run:
+    """State of the games being played.
+
+    Attributes:
+        suspects: games that have killed their worker, to be played alone, one after another.
+        alone: the number of what the one being played waits for, and its steps.
+        in_vain: how often each game was lost by a death without a suspect since a game was finished.
+    """
+
     pool: Pool
     feed: BatchFeed
     record: Callable[[Played], None]
-    interrupted: Interrupted
     users: Collection[int]
-    recovery: Recovery
     killers: CrashCounts
+    suspects: deque[Suspect] = field(default_factory=deque)
+    alone: tuple[int, _Steps] | None = None
+    in_vain: Counter[int] = field(default_factory=Counter)
 
-    def agents_of(self, game_id: int) -> list[int]:
+    def without_forfeits(self, ids: Ids) -> Ids:
+        """Record the games of players that forfeit them, and return the others."""
+        if not self.killers.given_up:
+            return ids
+        losers = [self.killers.forfeiting(self._agents_of(id_)) for id_ in ids.tolist()]
+        lost = [
+            forfeited_game(self.feed.schedule, id_, loser, FORFEITED)
+            for id_, loser in zip(ids.tolist(), losers, strict=True)
+            if loser
+        ]
+        if lost:
+            self.record(joined(lost))
+        return ids[[loser is None for loser in losers]]
+
+    def play_next_suspect(self) -> None:
+        """Let the next suspect be played alone, if none is."""
+        while self.suspects and not self.alone:
+            suspect = self.suspects.popleft()
+            if self.killers.forfeiting(self._agents_of(suspect.game_id)) is None:
+                steps = self._play_alone(suspect)
+                self.alone = next(steps), steps
+            else:
+                self.feed.give_back([suspect.game_id])
+
+    def take(self, event: Event) -> None:
+        """Take what has become of a batch, or of what the game that is played alone waits for."""
+        if self.alone and event.number == self.alone[0]:
+            steps, self.alone = self.alone[1], None
+            with suppress(StopIteration):
+                self.alone = steps.send(event), steps
+            return
+        match event:
+            case Finished(batch=batch):
+                self._record(batch.played)
+                self.feed.learn(batch.matches, batch.seconds)
+                self.in_vain.clear()
+            case Failed(error=error):
+                raise error
+            case Died(lost=lost, suspect=suspect):
+                _LOGGER.info("a worker died: %s", event)
+                self.feed.give_back(id_ for id_ in lost if not suspect or id_ != suspect.game_id)
+                if suspect:
+                    self.suspects.append(suspect)
+                    self.in_vain.clear()
+                    return
+                self.in_vain.update(lost)
+                if DEATHS_ALLOWED in self.in_vain.values():
+                    raise ValueError("worker processes die before playing a game")
+
+    def _play_alone(self, suspect: Suspect) -> _Steps:
+        """Play a game that has killed its worker until it is finished, or lost by having killed too many."""
+        for _ in range(1, DEATHS_ALLOWED):
+            match (yield self.pool.submit(np.array([suspect.game_id]), interpreted=True)):
+                case Finished(batch=batch):
+                    self._record(batch.played)
+                    return
+                case Failed(error=error):
+                    raise error
+                case Died() as death:
+                    _LOGGER.info("a worker died alone: %s", death)
+                    suspect = death.suspect or suspect
+        agents = self._agents_of(suspect.game_id)
+        users, killing = [side for side in (1, 2) if agents[side - 1] in self.users], []
+        for side in users if len(users) == 2 else []:
+            event = yield self.pool.call(GameWorker.play_one_of_ours, suspect.game_id, side)
+            if isinstance(event, Died):
+                killing.append(side)
+        loser, detail = guilty(suspect.mover, users, killing)
+        self.killers.killed(agents[loser - 1])
+        self.record(forfeited_game(self.feed.schedule, suspect.game_id, loser, detail))
+
+    def _agents_of(self, game_id: int) -> list[int]:
         agents: list[int] = self.feed.schedule.players(np.array([game_id]))[0].tolist()
         return agents
 
-
-def _without_forfeits(run: _RunState, ids: Ids) -> Ids:
-    if not run.killers.given_up:
-        return ids
-    losers = [run.killers.forfeiting(run.agents_of(int(id_))) for id_ in ids]
-    lost = [
-        forfeited_game(run.feed.schedule, int(id_), loser, FORFEITED)
-        for id_, loser in zip(ids, losers, strict=True)
-        if loser
-    ]
-    if lost:
-        run.record(joined(lost))
-    return ids[[loser is None for loser in losers]]
-
-
-def _take(event: Event, run: _RunState) -> list[Instruction]:
-    match event:
-        case Finished(batch):
-            run.record(batch.played)
-            run.feed.learn(batch.matches, batch.seconds)
-            run.recovery.finished()
-            _learn_of_killers(batch.played, run)
-        case Failed(error):
-            raise error
-        case Died():
-            return run.recovery.died(event)
-    return []
-
-
-def _learn_of_killers(played: Played, run: _RunState) -> None:
-    """Update the crash counts: agents that finished a game, and agents that were found to kill their workers."""
-    players, games = run.feed.schedule.players(played.ids), played.games
-    lost = np.flatnonzero(np.isin(games.reason, (Reason.ERROR, Reason.HANG))).tolist()
-    killed = [game for game in lost if games.detail[game].startswith(KILLED)]
-    finished = set(np.unique(np.delete(players, killed, axis=0)).tolist())
-    run.killers.finished(finished)
-    for game in killed:
-        loser = int(players[game, 2 - games.winner[game]])
-        if loser not in finished:
-            run.killers.killed(loser)
-
-
-def _obey(instruction: Instruction, run: _RunState) -> None:
-    _LOGGER.info("a worker died: %s", instruction)
-    match instruction:
-        case Requeue(ids):
-            run.feed.give_back(ids)
-        case PlayAlone(suspect):
-            forfeits = run.killers.forfeiting(run.agents_of(suspect.game_id)) is not None
-            played = None if forfeits else _play_alone(instruction, run)
-            if played:
-                run.record(played)
-            else:
-                run.feed.give_back([suspect.game_id])
-        case EndRun(why):
-            raise ValueError(why)
-
-
-def _play_alone(attempt: PlayAlone, run: _RunState) -> Played | None:
-    """Play a game in a worker of its own until it is finished or lost; None if interrupted."""
-    with run.pool.alone() as alone:
-        while True:
-            alone.submit(np.array([attempt.suspect.game_id]), interpreted=True)
-            match next_event(alone, run.interrupted):
-                case Finished(batch):
-                    _learn_of_killers(batch.played, run)
-                    return batch.played
-                case Failed(error):
-                    raise error
-                case Died() as death:
-                    next_step = died_alone(attempt, death)
-                    if isinstance(next_step, RecordLoss):
-                        return _lost(next_step, alone, run)
-                    attempt = next_step
-                case _:
-                    return None
-
-
-def _lost(lost: RecordLoss, alone: Pool, run: _RunState) -> FinishedGames | None:
-    """Return the game as lost by the player whose code killed the worker; None if interrupted before that is known."""
-    game_id = lost.suspect.game_id
-    agents = run.agents_of(game_id)
-    users = [side for side, agent in enumerate(agents, 1) if agent in run.users]
-    killing = [side for side in users if len(users) == 2 and _kills(alone, game_id, side, run.interrupted)]
-    if run.interrupted():
-        return None
-    loser, detail = guilty(lost, users, killing)
-    run.killers.killed(agents[loser - 1])
-    return forfeited_game(run.feed.schedule, game_id, loser, detail)
-
-
-def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:
-    alone.call(GameWorker.play_one_of_ours, game_id, player)
-    return isinstance(next_event(alone, interrupted), Died)
+    def _record(self, played: Played) -> None:
+        """Record games, and count those lost by killing a worker; agents that finished a game begin anew."""
+        self.record(played)
+        players, games = self.feed.schedule.players(played.ids), played.games
+        lost = np.flatnonzero(np.isin(games.reason, (Reason.ERROR, Reason.HANG))).tolist()
+        killed = [game for game in lost if games.detail[game].startswith(KILLED)]
+        finished = set(np.unique(np.delete(players, killed, axis=0)).tolist())
+        self.killers.finished(finished)
+        for game in killed:
+            loser = int(players[game, 2 - games.winner[game]])
+            if loser not in finished:
+                self.killers.killed(loser)
