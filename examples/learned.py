@@ -24,9 +24,17 @@ from knights_isolation.experiments import parse_agent, read_games, read_suite
 from knights_isolation.experiments.plan.openings import orbit_ids, split_of
 from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.experiments.studies.feature_selection import Selection, select_features
+from knights_isolation.experiments.studies.samplers import plan_of
 from knights_isolation.experiments.studies.screening import Score, collect_answers, score
-from knights_isolation.experiments.studies.tuning import Judgement, Tuning, judge, tune
-from knights_isolation.experiments.studies.tuning_games import OPENINGS, TuningTask, plan_of, subject_of
+from knights_isolation.experiments.studies.tuning import (
+    OPENINGS,
+    Judgement,
+    Tuning,
+    TuningTask,
+    judge,
+    subject_of,
+    tune,
+)
 from knights_isolation.isolation import Limit, measure_costs
 from knights_isolation.isolation.rules.game import Cost, Size, parse_size
 from knights_isolation.reports.text.cell_values import Share

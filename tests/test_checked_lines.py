@@ -19,7 +19,8 @@ from knights_isolation.experiments.record.checked_lines import (
     read_lines,
 )
 from knights_isolation.experiments.record.tries import LOG, SETTING, Try, add_tries, read_tries
-from knights_isolation.experiments.studies.tuning_games import BatchResult, kept_results
+from knights_isolation.experiments.studies.samplers import BatchResult
+from knights_isolation.experiments.studies.tuning import kept_results
 from knights_isolation.isolation.rules.game import Size
 
 FIRST = Try("screen", "Ä", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)

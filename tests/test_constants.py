@@ -21,8 +21,7 @@ from knights_isolation.experiments.statistics.proportions import elo_from_score,
 from knights_isolation.experiments.statistics.ratings import student_tail
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.step_down import holm
-from knights_isolation.experiments.studies.spsa_tuning import moved, width
-from knights_isolation.experiments.studies.tuning_games import SpsaPlan, plan_of
+from knights_isolation.experiments.studies.samplers import SpsaPlan, moved, plan_of, width
 from knights_isolation.isolation.games.batches import BatchMoves
 from knights_isolation.reports.text import verdict_details, wording
 from knights_isolation.reports.text.cell_values import Chance, Resampled, pluralise

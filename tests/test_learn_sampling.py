@@ -14,18 +14,18 @@ from scipy.special import expit
 from cli import main
 from knights_isolation.experiments.plan import make_agent, parse_spec
 from knights_isolation.experiments.statistics.proportions import Interval as Estimate
-from knights_isolation.experiments.studies import tuning_games
+from knights_isolation.experiments.studies import tuning
 from knights_isolation.experiments.studies.parameter_space import space_of
-from knights_isolation.experiments.studies.tuning import Tuning, _shrunk, sampling_plan, tune
-from knights_isolation.experiments.studies.tuning import finals as finals_of
-from knights_isolation.experiments.studies.tuning_games import (
+from knights_isolation.experiments.studies.samplers import BatchResult, OptunaSearch, SpsaPlan, _shrunk, sampling_plan
+from knights_isolation.experiments.studies.tuning import (
     Batch,
-    BatchResult,
     OpeningPool,
-    SpsaPlan,
+    Study,
+    Tuning,
     TuningTask,
     pool_of,
     subject_of,
+    tune,
 )
 from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.parameters import ParameterError
@@ -88,8 +88,8 @@ def without_games(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
     def playing(*_: Any, **where: Any) -> Iterator[Callable[[Sequence[Batch]], Iterator[BatchResult]]]:
         yield lambda batches: (invented(batch) for batch in batches if played.append(batch) is None)
 
-    monkeypatch.setattr(tuning_games, "playing", playing)
-    monkeypatch.setattr(tuning_games, "prepare", lambda specs, size: [make_agent(parse_spec(text)) for text in specs])
+    monkeypatch.setattr(tuning, "playing", playing)
+    monkeypatch.setattr(tuning, "prepare", lambda specs, size: [make_agent(parse_spec(text)) for text in specs])
     return played
 
 
@@ -197,12 +197,16 @@ def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) ->
             wins = np.random.default_rng([seed, batch.key]).binomial(2, chance, len(batch.numbers))
             yield BatchResult.of(batch.key, wins, 0)
 
-    study = tuning_games.Study(asked, space_of(heuristic, ("weight",)), pool, play)
-    return Tuning(*finals_of(study, [(weight,) for weight in weights]), 0, 0, np.zeros((1, 1)))
+    space = space_of(heuristic, ("weight",))
+    study, search = Study(asked, space, pool, {}, play, None), OptunaSearch(space, asked.plan, True)
+    search.tried = {(weight,): (1, 2) for weight in weights}
+    meetings = search.finals(len(pool))
+    return Tuning(*search.conclude(study.meet(meetings), pool.orbits_of(meetings)), 0, 0, np.zeros((1, 1)))
 
 
 def test_finals_promise_no_more_than_is_there(spec: str) -> None:
     """Eight vectors as good as the start: the best of them looks better by luck, and that is not promised."""
+    pytest.importorskip("optuna")
     pool = pool_of(Size(5, 5), 4, 400, 1)
     result = [finals(spec, pool, np.linspace(0.899, 0.901, 8).tolist(), seed) for seed in range(30)]
     promised = np.array([test.promised.estimate for test in result])

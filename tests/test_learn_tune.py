@@ -25,28 +25,32 @@ from knights_isolation.experiments.record.run_directory import list_runs
 from knights_isolation.experiments.statistics.contender_verdicts import judge as judge_run
 from knights_isolation.experiments.statistics.proportions import Interval as Estimate
 from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.studies import spsa_tuning, tuning_games
+from knights_isolation.experiments.studies import samplers
+from knights_isolation.experiments.studies import tuning as tuning_room
 from knights_isolation.experiments.studies.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
-from knights_isolation.experiments.studies.spsa_tuning import (
+from knights_isolation.experiments.studies.samplers import (
+    BatchResult,
     Contests,
+    SpsaPlan,
     directions,
     ends,
     features,
     fit_response,
     importance,
     moved,
-)
-from knights_isolation.experiments.studies.tuning import Judgement, TuningProgress, judge, tune
-from knights_isolation.experiments.studies.tuning_games import (
-    Batch,
-    BatchResult,
-    SpsaPlan,
-    TuningTask,
-    kept_results,
     plan_of,
+)
+from knights_isolation.experiments.studies.tuning import (
+    Batch,
+    Judgement,
+    TuningProgress,
+    TuningTask,
+    judge,
+    kept_results,
     play_batch,
     pool_of,
     subject_of,
+    tune,
     with_values,
 )
 from knights_isolation.isolation import Limit
@@ -158,9 +162,9 @@ def test_finals_promise_what_is_there_whatever_the_quadratic_thinks(
     def invented_games(*_: Any, **where: Any) -> Iterator[Any]:
         yield lambda batches: map(draw, batches)
 
-    monkeypatch.setattr(tuning_games, "playing", invented_games)
-    monkeypatch.setattr(tuning_games, "prepare", lambda specs, size: [parse_agent(text) for text in specs])
-    monkeypatch.setattr(spsa_tuning, "DRAWS", 2)
+    monkeypatch.setattr(tuning_room, "playing", invented_games)
+    monkeypatch.setattr(tuning_room, "prepare", lambda specs, size: [parse_agent(text) for text in specs])
+    monkeypatch.setattr(samplers, "DRAWS", 2)
     promised = []
     for seed in range(6):
         asked = question(spec, SpsaPlan(10, 8, 20, seed), "" if against_itself else "ID:improved", wanted=("own",))
@@ -304,7 +308,7 @@ def test_a_run_that_was_cut_short_goes_on_to_the_same_end(spec: str, monkeypatch
         played.append(batch)
         return play_batch(batch, *options)
 
-    monkeypatch.setattr(tuning_games, "play_batch", again)
+    monkeypatch.setattr(tuning_room, "play_batch", again)
     second = tune(question(spec), cut)
     assert len(played) == len(lines) - 14
     assert second.parameters == first.parameters

@@ -25,7 +25,7 @@ from ..plan.spec_parser import complete, named
 from ..play.equal_cost import scaled_nodes, specs_at_equal_cost
 from ..studies.cascade import check_question
 from ..studies.evaluation import EvaluationTask
-from ..studies.tuning_games import playing, pool_of, prepare
+from ..studies.tuning import playing, pool_of, prepare
 from ..suite.suite_file import shipped_suites
 from .campaign import Campaign
 from .programs import NODES, REFERENCE, Found, to_python

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from knights_isolation.isolation.checks.check_result import explain, is_number
@@ -45,12 +44,12 @@ from ..plan import make_agent, named, parse_spec
 from ..plan.spec_parser import complete
 from ..play.equal_cost import scaled_nodes
 from ..record.checked_lines import read_json, write_json
-from ..statistics.proportions import Interval, Ints, count_pairs, mean_parts, pair_interval, score_from_elo
+from ..statistics.proportions import Floats, Interval, Ints, count_pairs, mean_parts, pair_interval, score_from_elo
 from ..statistics.sprt import Decision, Sprt, sprt_path, stopped_estimate
 from ..suite.suite_file import Split, Suite, read_suite, shipped_suites
-from .evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed
+from .evaluation import NODES, STAGES, Evaluation, EvaluationTask, Lead, Stage, failed
 from .screening import AgentAnswers, Mistake, answer_values, ask, kept_lead, worst_mistakes
-from .tuning_games import play_pairs, pool_of
+from .tuning import play_pairs, pool_of
 
 PAIRS, PAIRS_AT_ONCE = 2000, 100
 FRESH_PAIRS = 1000
@@ -154,12 +153,16 @@ def prepare(question: EvaluationTask) -> Prepared:
         parts: dict[Stage, Suite] = {
             "positions": fit.sample(FIRST_POSITIONS, seed=1), "suite": fit, "held-out": held_out,
         }  # fmt: skip
-        positions = {stage: _answered(baseline, suite) for stage, suite in parts.items() if question.asks(stage)}
-    pools = ((PAIRS, 1), (FRESH_PAIRS, 2)) if question.asks("games") else ()
-    drawn = [pool_of(question.size, PLIES, count, seed).openings for count, seed in pools]
-    openings, fresh = ([tuple(each[number]) for number in range(len(each))] for each in drawn) if drawn else ([], [])
-    known = set(openings)
-    return Prepared(question, baseline, positions, openings, [opening for opening in fresh if opening not in known])
+        for stage, suite in parts.items():
+            if question.asks(stage):
+                answers = tuple(ask(_limited(baseline, nodes=nodes), suite.positions) for nodes in NODES)
+                positions[stage] = WonPositions(suite, answers)
+    openings: list[list[tuple[int, ...]]] = [[], []]
+    if question.asks("games"):
+        drawn = [pool_of(question.size, PLIES, count, seed).openings for count, seed in ((PAIRS, 1), (FRESH_PAIRS, 2))]
+        openings = [[tuple(each[number]) for number in range(len(each))] for each in drawn]
+    known = set(openings[0])
+    return Prepared(question, baseline, positions, openings[0], [each for each in openings[1] if each not in known])
 
 
 def run_cascade(
@@ -184,71 +187,69 @@ class _Cascade:
     show: Callable[[Stage], None]
     stage: Stage = "load"
 
-    def begin(self, stage: Stage) -> None:
-        self.stage = stage
-        self.show(stage)
-
     def run(self) -> Evaluation:
-        question, size = self.prepared.question, self.prepared.question.size
-        self.begin("load")
-        heuristic = self._load()
-        self.begin("values")
-        self._check_values(heuristic, size)
-        done = Evaluation(0.0, 0.0, 0.0, None, "values", True, "", None, "it returned numbers in all test positions")
-        if not question.asks("compile"):
-            return done
-        self.begin("compile")
-        self._compile(heuristic, size)
-        done = replace(done, stage="compile", feedback="it compiles, and computes what Python computes")
-        if not question.asks("cost"):
-            return done
-        self.begin("cost")
-        agent = replace(self.prepared.baseline, name=self.name, heuristic=heuristic, heuristic_name=self.name)
-        cost = self._cost(agent, ROUNDS)
-        feedback = f"a node costs {cost:.2f} times as much as the baseline's"
-        done = replace(done, stage="cost", cost=cost, feedback=feedback)
-        first, whole = partial(self._on_positions, "positions"), partial(self._on_positions, "suite")
-        for ask_more in (first, whole, self._games, self._champions, self._held_out):
-            if done.passed:
-                done = ask_more(agent, done)
+        steps: dict[Stage, Callable[[Evaluation], Evaluation]] = {
+            "load": self._load, "values": self._check_values, "compile": self._compile, "cost": self._measure_cost,
+        }  # fmt: skip
+        steps |= {stage: partial(self._on_positions, won) for stage, won in self.prepared.positions.items()}
+        if self.prepared.openings:
+            steps["games"] = self._games
+        done = Evaluation(0.0, 0.0, 0.0, None, "parse", True, "", None, "")
+        for stage in filter(steps.__contains__, STAGES):
+            if done.passed and self.prepared.question.asks(stage):
+                self.stage = stage
+                self.show(stage)
+                done = replace(steps[stage](done), stage=stage)
         return done
 
-    def _load(self) -> Heuristic:
+    @property
+    def agent(self) -> SearchAgent:
+        """The baseline's search by the candidate."""
+        return replace(self.prepared.baseline, name=self.name, heuristic=self.heuristic, heuristic_name=self.name)
+
+    def _load(self, done: Evaluation) -> Evaluation:
         try:
             with cpu_timeout(LONGEST_IMPORT):
-                loaded: Heuristic = load_heuristic(self.file, self.name).value
+                self.heuristic: Heuristic = load_heuristic(self.file, self.name).value
         except UserCodeTimeout as error:
             raise Refusal("time", f"importing it {error}", self._line_of(error)) from None
         except LoadError as error:
             cause = error.__cause__ or error
             raise Refusal(_kind_of(cause, "import"), str(error), self._line_of(cause)) from None
-        return loaded
+        return done
 
-    def _check_values(self, heuristic: Heuristic, size: tuple[int, int]) -> None:
-        for board in sample_positions(size, VALUES_AT):
+    def _check_values(self, done: Evaluation) -> Evaluation:
+        for board in sample_positions(self.prepared.question.size, VALUES_AT):
             for player in board.players:
                 try:
                     with cpu_timeout(LONGEST_CALL), prevent_exit():
-                        value = heuristic(board.copy(), player)
+                        value = self.heuristic(board.copy(), player)
                         is_fit = is_number(value)
                 except Exception as error:
                     why = f"it {explain(error)} at {board.fen}"
                     raise Refusal(_kind_of(error, "exception"), why, self._line_of(error)) from None
                 if not is_fit:
                     raise Refusal("value", f"it returns {safe_repr(value)} instead of a number at {board.fen}")
+        return replace(done, feedback="it returned numbers in all test positions")
 
-    def _compile(self, heuristic: Heuristic, size: tuple[int, int]) -> None:
+    def _compile(self, done: Evaluation) -> Evaluation:
         try:
             with prevent_exit():
-                compile_heuristic(heuristic, size)
+                compile_heuristic(self.heuristic, self.prepared.question.size)
         except CompileError as error:
             kind = "differs" if error.is_difference else "compile"
             raise Refusal(kind, f"it cannot be compiled: {error.reason}", error.line) from None
         except (CompilerFault, WantsToEnd) as error:
             raise Refusal("compile", f"it cannot be compiled: {error}") from None
+        return replace(done, feedback="it compiles, and computes what Python computes")
 
-    def _cost(self, agent: SearchAgent, rounds: int) -> float:
-        cost = measure_costs([self.prepared.baseline, agent], self.prepared.question.size, most_rounds=rounds)[1]
+    def _measure_cost(self, done: Evaluation) -> Evaluation:
+        cost = self._cost(ROUNDS)
+        return replace(done, cost=cost, feedback=f"a node costs {cost:.2f} times as much as the baseline's")
+
+    def _cost(self, rounds: int) -> float:
+        asked = [self.prepared.baseline, self.agent]
+        cost = measure_costs(asked, self.prepared.question.size, most_rounds=rounds)[1]
         if not isinstance(cost, Cost):
             raise Refusal("exception", f"it fails in a search: {cost}")
         if cost.times > DEAREST:
@@ -266,30 +267,29 @@ class _Cascade:
             step = step.tb_next
         return line
 
-    def _on_positions(self, stage: Stage, agent: SearchAgent, done: Evaluation) -> Evaluation:
-        """Ask a candidate in positions; it is stopped if it is significantly worse than the baseline."""
-        positions = self.prepared.positions.get(stage)
-        if positions is None:
-            return done
-        self.begin(stage)
+    def _on_positions(self, positions: WonPositions, done: Evaluation) -> Evaluation:
+        """Ask a candidate in positions; it is stopped if it is significantly worse than the baseline.
+
+        In those that nothing was learned from, `evaluate` decides whether it passes.
+        """
         cost, name = done.cost or 1.0, self.prepared.baseline.name
-        lead, answers = self._lead(positions, agent, cost)
+        lead, answers = self._lead(positions, cost)
+        if self.stage == "held-out":
+            return replace(done, held_out=lead)
         mistakes = worst_mistakes(positions.suite, answers, positions.baseline[-1], MISTAKES)
         feedback = (
             f"{lead} of wins kept compared with {name} at equal cost, in {lead.n:,} won positions; a node costs "
             f"{cost:.2f} times as much.{_describe_mistakes(mistakes, self.prepared.question.size)}"
         )
-        return replace(
-            done, score=lead.estimate, low=lead.low, high=lead.high, stage=stage, passed=lead.high >= 0,
-            positions=lead.n, feedback=feedback,
-        )  # fmt: skip
+        done = replace(done, score=lead.estimate, low=lead.low, high=lead.high, positions=lead.n)
+        return replace(done, passed=lead.high >= 0, feedback=feedback)
 
-    def _lead(self, positions: WonPositions, agent: SearchAgent, cost: float) -> tuple[Lead, AgentAnswers]:
+    def _lead(self, positions: WonPositions, cost: float) -> tuple[Lead, AgentAnswers]:
         """Return the lead at equal cost, the mean over `NODES`, and the answers at the last of these."""
         suite = positions.suite
-        gains: list[NDArray[np.float64]] = []
+        gains: list[Floats] = []
         for nodes, own in zip(NODES, positions.baseline, strict=True):
-            answers = ask(_limited(agent, cost, nodes), suite.positions)
+            answers = ask(_limited(self.agent, cost, nodes), suite.positions)
             if answers.answers.first_failure is not None:
                 where = suite.positions.board(answers.answers.first_failure).fen
                 raise Refusal("exception", f"it fails in a search by {answers.answers.detail} at {where}")
@@ -297,41 +297,33 @@ class _Cascade:
         interval, p_value = kept_lead(suite, np.mean(gains, axis=0))
         return Lead.of(interval, len(suite), p_value), answers
 
-    def _games(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
+    def _games(self, done: Evaluation) -> Evaluation:
         """Play a candidate against the baseline at equal cost, until the sequential test decides; H1 is a yes."""
-        openings, fresh = self.prepared.openings, self.prepared.fresh_openings
-        if not openings:
-            return done
-        self.begin("games")
-        done = replace(done, cost=self._cost(agent, ROUNDS_FOR_GAMES))
-        contender, baseline = _limited(agent, done.cost or 1.0), _limited(self.prepared.baseline)
-        play, play_fresh = (partial(self._won, contender, baseline, each) for each in (openings, fresh))
+        openings, fresh, size = self.prepared.openings, self.prepared.fresh_openings, self.prepared.question.size
+        done = replace(done, cost=self._cost(ROUNDS_FOR_GAMES))
+        contender, baseline = _limited(self.agent, done.cost or 1.0), _limited(self.prepared.baseline)
+        play, play_fresh = (partial(_won, contender, baseline, each, size) for each in (openings, fresh))
         decision, lead = decide_by_games(play, len(openings), play_fresh, len(fresh))
         verdict = "not better by 20 Elo than" if decision else "undecided against"
         said = f"{verdict} {baseline.name} in {lead.n:,} games at equal cost: {lead}. "
         if decision == "H1":
             after = f"in {lead.n:,} games after it: {lead}. "
             said = f"better than {baseline.name} by a sequential test at equal cost; {after}"
-        return replace(done, stage="games", games=lead, passed=decision == "H1", feedback=said + done.feedback)
+        done = replace(done, games=lead, passed=decision == "H1", feedback=said + done.feedback)
+        return self._against_champions(contender, done) if done.passed else done
 
-    def _champions(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
+    def _against_champions(self, contender: SearchAgent, done: Evaluation) -> Evaluation:
         """Play a candidate that beat the baseline against earlier ones that did, all in the baseline's time."""
         openings, opponents = self.prepared.openings, self._opponents()
-        if not openings or not opponents:
+        if not opponents:
             return done
-        numbers, contender = range(min(PAIRS_WITH_CHAMPIONS, len(openings))), _limited(agent, done.cost or 1.0)
-        wins = [self._won(contender, opponent, openings, numbers) for opponent in opponents]
+        numbers, size = range(min(PAIRS_WITH_CHAMPIONS, len(openings))), self.prepared.question.size
+        wins = [_won(contender, opponent, openings, size, numbers) for opponent in opponents]
         lead = mean_parts(np.mean(wins, axis=0) - 1, len(opponents)).alone
         games = Lead.of(lead, 2 * len(numbers) * len(opponents))
         whom = f"the last {len(opponents)} champions" if len(opponents) > 1 else "the last champion"
         feedback = f"{games} in {games.n:,} games at equal cost against {whom}. {done.feedback}"
         return replace(done, champions=games, feedback=feedback)
-
-    def _won(
-        self, first: SearchAgent, second: SearchAgent, openings: Sequence[tuple[int, ...]], numbers: range
-    ) -> Ints:
-        """Return the games of some openings' two that the first agent wins."""
-        return play_pairs(first, second, [openings[n] for n in numbers], numbers, self.prepared.question.size)[0]
 
     def _opponents(self) -> list[SearchAgent]:
         """Return the champions that can still be played, in the baseline's time."""
@@ -343,18 +335,12 @@ class _Cascade:
                 agents.append(_limited(replace(named, heuristic_name=champion.name), champion.cost))
         return agents
 
-    def _held_out(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
-        """Ask a candidate in positions that nothing was learned from; `evaluate` decides whether it passes."""
-        positions = self.prepared.positions.get("held-out")
-        if positions is None:
-            return done
-        self.begin("held-out")
-        lead, _ = self._lead(positions, agent, done.cost or 1.0)
-        return replace(done, stage="held-out", held_out=lead)
 
-
-def _answered(baseline: SearchAgent, suite: Suite) -> WonPositions:
-    return WonPositions(suite, tuple(ask(_limited(baseline, nodes=nodes), suite.positions) for nodes in NODES))
+def _won(
+    first: SearchAgent, second: SearchAgent, openings: Sequence[tuple[int, ...]], size: Size, numbers: range
+) -> Ints:
+    """Return the games of some openings' two that the first agent wins."""
+    return play_pairs(first, second, [openings[n] for n in numbers], numbers, size)[0]
 
 
 def _describe_mistakes(mistakes: Sequence[Mistake], size: Size) -> str:

@@ -26,10 +26,9 @@ from knights_isolation.isolation.search.agents import SearchAgent
 
 from ..plan.catalogue import Heuristic, first_line
 from ..plan.user_files import named_in_file
+from ..statistics.proportions import Floats
 from ..suite.suite_file import Suite
 from .pairwise_fit import Comparisons, compare_moves
-
-Floats = NDArray[np.float64]
 
 TRIED = 5
 """Of the features that help most, so many are timed: a compiler takes a second for each."""
@@ -217,17 +216,14 @@ def _steps(table: _Table, size: Size, names: Sequence[str], most: int) -> Iterat
     chosen: list[int] = []
     loss = float(np.log(2))
     while len(chosen) < min(most, len(names)):
-        left = [feature for feature in range(len(names)) if feature not in chosen]
-        losses = {feature: table.loss([*chosen, feature]) for feature in left}
-        best = [
-            feature for feature in sorted(left, key=lambda feature: losses[feature])[:TRIED] if losses[feature] < loss
-        ]
+        losses = {number: table.loss([*chosen, number]) for number in range(len(names)) if number not in chosen}
+        best = [number for number in sorted(losses, key=losses.__getitem__)[:TRIED] if losses[number] < loss]
         if not best:
             return
-        before = [names[feature] for feature in chosen]
-        cost, *sums = _nanoseconds([before or ["null"], *([*before, names[feature]] for feature in best)], size)
+        before = [names[number] for number in chosen]
+        cost, *sums = _nanoseconds([before or ["null"], *([*before, names[number]] for number in best)], size)
         costs = dict(zip(best, sums, strict=True))
-        taken = max(best, key=lambda feature: (loss - losses[feature]) / max(LEAST_COST, costs[feature] - cost))
+        taken = max(best, key=lambda number: (loss - losses[number]) / max(LEAST_COST, costs[number] - cost))
         chosen.append(taken)
         yield chosen, 1000 * (loss - losses[taken]), costs[taken] - cost
         loss = losses[taken]

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,15 +26,13 @@ from knights_isolation.isolation.rules.parameters import bind_parameters, name_o
 from knights_isolation.isolation.search.agents import SearchAgent
 
 from ..plan import parse_limit
-from ..statistics.proportions import ALPHA
+from ..statistics.proportions import ALPHA, Floats, Ints
 from ..statistics.step_down import holm
 from ..suite.suite_file import Suite
-from .parameter_space import Heuristic, Space, TunedParameter, Vector, end_of, space_of
+from .parameter_space import Heuristic, Space, TunedParameter, end_of, space_of
 from .screening import Screening, ask, screen
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Model = Callable[[Vector], tuple[Floats, Floats]]
+Model = Callable[[Floats], tuple[Floats, Floats]]
 """For a vector, the differences of q pairs, float64[q], and their derivatives, float64[p, q]."""
 
 STARTS = 6
@@ -102,14 +99,13 @@ def fit(heuristic: Heuristic, suite: Suite, held_out: Suite, at: Limit, only: Se
 
     Args:
         held_out: positions of other openings, for `Fit.ranked_held_out`.
-        at: see `comparisons.compare_moves`.
+        at: see `compare_moves`.
         only: fit these parameters and leave the others.
 
     Raises:
         ValueError: there is nothing to fit, or the heuristic runs interpreted or fails.
     """
-    space = space_of(heuristic, only)
-    name = name_of(heuristic)
+    space, name = space_of(heuristic, only), name_of(heuristic)
     try:
         return _fit(space, name, compile_heuristic(heuristic, suite.size), suite, held_out, at, seed)
     except CompileError as error:
@@ -122,88 +118,81 @@ def fit(heuristic: Heuristic, suite: Suite, held_out: Suite, at: Limit, only: Se
 def _fit(
     space: Space, name: str, compiled: CompiledHeuristic, suite: Suite, held_out: Suite, at: Limit, seed: int
 ) -> Fit:
+    def compared(part: Suite, vector: Floats) -> _Compared:
+        return _Compared(space, compiled, compare_moves(part, at, compiled, space.filled(vector)))
+
+    def ranked(part: Suite, fitted: Floats) -> tuple[float, float]:
+        return compared(part, space.start).ranked(space.start), compared(part, fitted).ranked(fitted)
+
     vector = space.start
     for _ in range(1 if at.depth == 1 else ROUNDS):
-        compared = compare_moves(suite, at, compiled, space.filled(vector))
-        if not len(compared.kept):
+        asked = compared(suite, vector)
+        if not len(asked.moves.kept):
             raise ValueError(f"suite {suite.name} has no pairs of moves to compare at {at}")
-        model, is_linear = _model(space, compiled, compared, seed)
-        problem = _Problem(space, model, compared.weights, compared.decisions)
+        model, is_linear = asked.model(seed)
+        problem = _Problem(space, model, asked.moves.weights, asked.moves.decisions)
         vector, scale = _optimum(problem, vector, 1 if is_linear else STARTS, seed)
-    vector_after = space.rounded(vector)
-    return Fit(
-        name, at, is_linear, compared.decisions, len(compared.kept),
-        _judged(problem, vector_after, scale, compared, _GRID if is_linear else _GRID_OF_CURVES),
-        _ranked(space, compiled, suite, at, vector_after), _ranked(space, compiled, held_out, at, vector_after),
-    )  # fmt: skip
+    fitted = space.rounded(vector)
+    parameters = _judged(problem, fitted, scale, asked.moves, _GRID if is_linear else _GRID_OF_CURVES)
+    decisions, pairs = asked.moves.decisions, len(asked.moves.kept)
+    return Fit(name, at, is_linear, decisions, pairs, parameters, ranked(suite, fitted), ranked(held_out, fitted))
 
 
-def _ranked(space: Space, compiled: CompiledHeuristic, suite: Suite, at: Limit, fitted: Vector) -> tuple[float, float]:
-    shares = []
-    for vector in (space.start, fitted):
-        compared = compare_moves(suite, at, compiled, space.filled(vector))
-        shares.append(compared.ranked(_appraised(space, compiled, compared, vector)))
-    return shares[0], shares[1]
+@dataclass(frozen=True)
+class _Compared:
+    """Pairs of moves, and what the vectors of a space mean for them."""
 
+    space: Space
+    compiled: CompiledHeuristic
+    moves: Comparisons
 
-def _appraised(space: Space, compiled: CompiledHeuristic, compared: Comparisons, vector: Vector) -> Floats:
-    """The heuristic's values of the positions compared."""
-    # raises ArithmeticError: one of them is no finite number, or the heuristic raises an exception.
-    values = evaluate_all(compiled, compared.leaves, space.filled(vector))
-    strange = values[~np.isfinite(values)]
-    if len(strange):
-        given = ", ".join(f"{name}={value:g}" for name, value in zip(space.names, vector, strict=True))
-        what = "NaN" if np.isnan(strange[0]) else "infinity"
-        raise ArithmeticError(f"it returns {what} at {len(strange)} of {len(values)} positions, with {given}")
-    return values
+    def values(self, vector: Floats) -> Floats:
+        """Return the heuristic's values of the positions compared."""
+        # raises ArithmeticError: one of them is no finite number, or the heuristic raises an exception.
+        values = evaluate_all(self.compiled, self.moves.leaves, self.space.filled(vector))
+        strange = values[~np.isfinite(values)]
+        if len(strange):
+            given = ", ".join(f"{name}={value:g}" for name, value in self.space.values(vector).items())
+            what = "NaN" if np.isnan(strange[0]) else "infinity"
+            raise ArithmeticError(f"it returns {what} at {len(strange)} of {len(values)} positions, with {given}")
+        return values
 
+    def ranked(self, vector: Floats) -> float:
+        return self.moves.ranked(self.values(vector))
 
-# What a vector means for the pairs
+    def differences(self, vector: Floats) -> Floats:
+        return self.moves.differences(self.values(vector))
 
+    def quotients(self, at: Floats, low: Floats, high: Floats) -> Floats:
+        """Return the difference quotients between two values of each parameter, the others staying."""
+        rows = []
+        for index in range(len(at)):
+            ends = at.copy(), at.copy()
+            ends[0][index], ends[1][index] = low[index], high[index]
+            rows.append((self.differences(ends[1]) - self.differences(ends[0])) / (high[index] - low[index]))
+        return np.array(rows)
 
-def _model(space: Space, compiled: CompiledHeuristic, compared: Comparisons, seed: int) -> tuple[Model, bool]:
+    def model(self, seed: int) -> tuple[Model, bool]:
+        """Return what vectors mean, and whether that is linear in them."""
+        space = self.space
+        # the differences at the start, and by how much each parameter changes them over its range
+        start, slopes = self.differences(space.start), self.quotients(space.start, space.low, space.high)
 
-    def differences(vector: Vector) -> Floats:
-        return compared.differences(_appraised(space, compiled, compared, vector))
+        def linear(vector: Floats) -> tuple[Floats, Floats]:
+            return start + (vector - space.start) @ slopes, slopes
 
-    # the differences at the start, and by how much each parameter changes them over its range
-    start, slopes = differences(space.start), _quotients(differences, space.start, space.low, space.high)
-    if _is_linear(space, differences, start, slopes, seed):
-        return lambda vector: (start + (vector - space.start) @ slopes, slopes), True
+        def curved(vector: Floats) -> tuple[Floats, Floats]:
+            step = np.where(space.is_whole, 1.0, _STEP * space.width)
+            ends = np.maximum(space.low, vector - step), np.minimum(space.high, vector + step)
+            return self.differences(vector), self.quotients(vector, *ends)
 
-    def curved(vector: Vector) -> tuple[Floats, Floats]:
-        return differences(vector), _derivatives(space, differences, vector)
-
-    return curved, False
-
-
-def _quotients(differences: Callable[[Vector], Floats], at: Vector, low: Vector, high: Vector) -> Floats:
-    """The difference quotients between two values of each parameter, the others staying."""
-    rows = []
-    for index in range(len(at)):
-        ends = at.copy(), at.copy()
-        ends[0][index], ends[1][index] = low[index], high[index]
-        rows.append((differences(ends[1]) - differences(ends[0])) / (high[index] - low[index]))
-    return np.array(rows)
-
-
-def _is_linear(space: Space, differences: Callable[[Vector], Floats], start: Floats, slopes: Floats, seed: int) -> bool:
-    generator = np.random.default_rng(seed)
-    for _ in range(3):
-        vector = space.playable(space.at(generator.random(len(space.free))))
-        expected, observed = start + (vector - space.start) @ slopes, differences(vector)
-        if not np.allclose(expected, observed, rtol=1e-9, atol=1e-9 * max(1.0, float(np.abs(observed).max()))):
-            return False
-    return True
-
-
-def _derivatives(space: Space, differences: Callable[[Vector], Floats], vector: Vector) -> Floats:
-    step = np.where(space.is_whole, 1.0, _STEP * space.width)
-    ends = np.maximum(space.low, vector - step), np.minimum(space.high, vector + step)
-    return _quotients(differences, vector, *ends)
-
-
-# The best vector
+        generator = np.random.default_rng(seed)
+        for _ in range(3):
+            vector = space.playable(space.at(generator.random(len(space.free))))
+            expected, observed = linear(vector)[0], self.differences(vector)
+            if not np.allclose(expected, observed, rtol=1e-9, atol=1e-9 * max(1.0, float(np.abs(observed).max()))):
+                return curved, False
+        return linear, True
 
 
 @dataclass(frozen=True)
@@ -215,25 +204,23 @@ class _Problem:
     weights: Floats
     decisions: int
 
-    def loss(self, vector: Vector, log_scale: float) -> tuple[float, Floats]:
-        """The loss, and its derivatives by the parameters and the logarithm of the scale."""
+    def loss(self, vector: Floats, log_scale: float) -> tuple[float, Floats]:
+        """Return the loss, and its derivatives by the parameters and the logarithm of the scale."""
         scale = np.exp(log_scale)
         differences, slopes = self.model(vector)
         logits = scale * differences
         wrong = self.weights * expit(-logits)
         away = (vector - self.space.start) / self.space.width
         loss = self.weights @ np.logaddexp(0.0, -logits)
-        by_vector = -scale * (slopes @ wrong) + 4 * away / self.space.width
-        return float(loss) / self.decisions + self.prior(vector), np.append(
-            by_vector, -(wrong @ logits)
-        ) / self.decisions
+        slope = np.append(-scale * (slopes @ wrong) + 4 * away / self.space.width, -(wrong @ logits))
+        return float(loss) / self.decisions + self.prior(vector), slope / self.decisions
 
-    def prior(self, vector: Vector) -> float:
+    def prior(self, vector: Floats) -> float:
         """Return the prior's share of the loss."""
         away = (vector - self.space.start) / self.space.width
         return float(2 * (away @ away)) / self.decisions
 
-    def minimised(self, start: Vector, log_scale: float, fixed: NDArray[np.bool_]) -> tuple[float, Vector, float]:
+    def minimised(self, start: Floats, log_scale: float, fixed: NDArray[np.bool_]) -> tuple[float, Floats, float]:
         """The least loss from a start with some parameters fixed, and where: vector and logarithm of the scale."""
         low, high, width = self.space.low, self.space.high, self.space.width
         moving = ~(fixed | self.space.is_whole)
@@ -252,25 +239,21 @@ class _Problem:
         return float(solution.fun), vector, float(solution.x[-1])
 
 
-def _optimum(problem: _Problem, start: Vector, starts: int, seed: int) -> tuple[Vector, float]:
+def _optimum(problem: _Problem, start: Floats, starts: int, seed: int) -> tuple[Floats, float]:
     space = problem.space
-    generator = np.random.default_rng(seed)
-    others = space.playable(space.at(generator.random((starts - 1, len(start)))))
-    best = min(
-        (_descended(problem, start_vector) for start_vector in (start, *others)), key=lambda solution: solution[0]
-    )
-    return best[1], best[2]
+    others = space.playable(space.at(np.random.default_rng(seed).random((starts - 1, len(start)))))
+    return min((_descended(problem, each) for each in (start, *others)), key=lambda solution: solution[0])[1:]
 
 
-def _descended(problem: _Problem, start: Vector) -> tuple[float, Vector, float]:
+def _descended(problem: _Problem, start: Floats) -> tuple[float, Floats, float]:
     """The least loss near a start; whole numbers are tried one after another, as they have no slope."""
     spread = float(np.std(problem.model(start)[0])) or 1.0
     free = np.zeros(len(start), bool)
     best = problem.minimised(start, -np.log(spread), free)
     for _ in range(ROUNDS if problem.space.is_whole.any() else 0):
         before = best[0]
-        for index in np.flatnonzero(problem.space.is_whole):
-            for value in _whole_values(problem.space, int(index)):
+        for index in np.flatnonzero(problem.space.is_whole).tolist():
+            for value in _whole_values(problem.space, index):
                 vector = best[1].copy()
                 vector[index] = value
                 best = min(best, problem.minimised(vector, best[2], free), key=lambda solution: solution[0])
@@ -281,15 +264,11 @@ def _descended(problem: _Problem, start: Vector) -> tuple[float, Vector, float]:
 
 def _whole_values(space: Space, index: int) -> list[float]:
     low, high = int(np.ceil(space.low[index])), int(np.floor(space.high[index]))
-    count = min(MOST_ROUNDED_UP, high - low + 1)
-    return sorted({float(round(value)) for value in np.linspace(low, high, count)})
-
-
-# What is known of it
+    return sorted({float(round(value)) for value in np.linspace(low, high, min(MOST_ROUNDED_UP, high - low + 1))})
 
 
 def _judged(
-    problem: _Problem, vector: Vector, log_scale: float, compared: Comparisons, points: int
+    problem: _Problem, vector: Floats, log_scale: float, compared: Comparisons, points: int
 ) -> tuple[FittedParameter, ...]:
     space = problem.space
     stretched = _stretched(problem, vector, log_scale, compared)
@@ -349,7 +328,7 @@ def _is_worse(by: float) -> bool:
     return bool(chdtrc(1, by) < ALPHA)
 
 
-def _stretched(problem: _Problem, vector: Vector, log_scale: float, compared: Comparisons) -> Floats:
+def _stretched(problem: _Problem, vector: Floats, log_scale: float, compared: Comparisons) -> Floats:
     """How much larger variances clustered by opening (the sandwich of Huber and White) are than independent decisions
     would make them; at least 1."""
     scale = np.exp(log_scale)
@@ -424,19 +403,19 @@ class Comparisons:
         return by_pair
 
     def ranked(self, values: Floats) -> float:
-        """The share of decisions whose best move by these values keeps the win; equals share."""
+        """Return the share of decisions whose best move by these values keeps the win; equals share."""
         order = np.unique(self.decision[self.kept])
-        indices = np.searchsorted(order, self.decision)
-        counted = (indices < len(order)) & (order[np.minimum(indices, len(order) - 1)] == self.decision)
-        indices, values, keeps = indices[counted], values[counted], self.keeps[counted]
+        counted = np.isin(self.decision, order)
+        indices, values = np.searchsorted(order, self.decision[counted]), values[counted]
         best = np.full(len(order), -np.inf)
         np.maximum.at(best, indices, values)
         is_best = values == best[indices]
-        return float((np.bincount(indices, is_best & keeps) / np.bincount(indices, is_best)).mean())
+        kept = np.bincount(indices, is_best & self.keeps[counted])
+        return float((kept / np.bincount(indices, is_best)).mean())
 
 
 def compare_moves(suite: Suite, at: Limit, heuristic: CompiledHeuristic, parameters: Floats) -> Comparisons:
-    """The pairs of a suite's telling positions.
+    """Return the pairs of a suite's telling positions.
 
     Args:
         at: depth 1 looks at the positions after the moves; a deeper or another limit at what a search of that size
@@ -459,26 +438,12 @@ def compare_moves(suite: Suite, at: Limit, heuristic: CompiledHeuristic, paramet
         is_open[rows] = np.isfinite(lines.scores)
         for index, row in enumerate(rows):
             after[row] = (*after[row], *lines.cells[index, : lines.plies[index]].tolist())
-    players = chosen.positions.plies[chosen.position_of] % 2
+    players, orbits = chosen.positions.turns[chosen.position_of], np.unique(chosen.orbit, return_inverse=True)[1]
     seen = np.flatnonzero(is_open)
     leaves = EvaluationBatch.of(Positions.of([after[move] for move in seen], suite.size), players[seen])
-    orbits = np.unique(chosen.orbit, return_inverse=True)[1]
-    return _paired(leaves, chosen.keeps[seen], chosen.position_of[seen], orbits)
-
-
-def _paired(leaves: EvaluationBatch, keeps: NDArray[np.bool_], decision: Ints, orbits: Ints) -> Comparisons:
-    kept, lost, weights = [], [], []
-    edges = np.flatnonzero(np.diff(decision, prepend=-1, append=-1))
-    for first, end in pairwise(edges):
-        good = first + np.flatnonzero(keeps[first:end])
-        bad = first + np.flatnonzero(~keeps[first:end])
-        if len(good) and len(bad):
-            kept.append(np.repeat(good, len(bad)))
-            lost.append(np.tile(bad, len(good)))
-            weights.append(np.full(len(good) * len(bad), 1 / (len(good) * len(bad))))
-    empty = np.zeros(0, np.int64)
-    of_kept = np.concatenate([empty, *kept])
-    return Comparisons(
-        leaves, keeps, decision, of_kept, np.concatenate([empty, *lost]), np.concatenate([np.zeros(0), *weights]),
-        orbits[decision[of_kept]],
-    )  # fmt: skip
+    keeps, decision = chosen.keeps[seen], chosen.position_of[seen]
+    good, bad = np.flatnonzero(keeps), np.flatnonzero(~keeps)
+    first, end = (np.searchsorted(decision[bad], decision[good], side) for side in ("left", "right"))
+    kept, lost = np.repeat(good, end - first), bad[np.concatenate([np.arange(0), *map(np.arange, first, end)])]
+    weights = 1 / np.bincount(decision[kept])[decision[kept]]
+    return Comparisons(leaves, keeps, decision, kept, lost, weights, orbits[decision[kept]])

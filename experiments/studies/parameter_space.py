@@ -29,9 +29,8 @@ from knights_isolation.isolation.rules.parameters import (
 from knights_isolation.isolation.usercode.parsing import parse
 
 from ..plan.agent_kinds import number_text
-from ..statistics.proportions import ALPHA
+from ..statistics.proportions import ALPHA, Floats
 
-Vector = NDArray[np.float64]
 Heuristic = Callable[[Any, Any], float]
 _DIGITS = 4
 SAMPLE = 60
@@ -63,47 +62,39 @@ class TunedParameter:
         return self.p_value <= ALPHA
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Space:
     """The parameters that are looked through, p of them.
 
     Attributes:
         parameters: all of the heuristic's.
         free: the places of those that are looked through.
+        searched: these parameters.
+        start: float64[p], where the heuristic stands.
+        low, high: float64[p], the ends of the ranges.
+        is_whole: bool[p], who takes whole numbers only.
     """
 
     parameters: tuple[Parameter, ...]
     free: tuple[int, ...]
+    searched: tuple[Parameter, ...]
+    start: Floats
+    low: Floats
+    high: Floats
+    is_whole: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, parameters: tuple[Parameter, ...], free: tuple[int, ...]) -> Space:
+        """Return the space of some of the parameters, by their places."""
+        searched = tuple(parameters[index] for index in free)
+        columns = [(float(each.default), float(each.low), float(each.high)) for each in searched]
+        start, low, high = np.array(columns).reshape(-1, 3).T.copy()
+        return cls(parameters, free, searched, start, low, high, np.array([each.is_whole for each in searched], bool))
 
     @property
-    def searched(self) -> tuple[Parameter, ...]:
-        """The parameters to search."""
-        return tuple(self.parameters[index] for index in self.free)
-
-    @property
-    def start(self) -> Vector:
-        """float64[p], where the heuristic stands."""
-        return np.array([parameter.default for parameter in self.searched], np.float64)
-
-    @property
-    def low(self) -> Vector:
-        """float64[p], the lower ends."""
-        return np.array([parameter.low for parameter in self.searched], np.float64)
-
-    @property
-    def high(self) -> Vector:
-        """float64[p], the upper ends."""
-        return np.array([parameter.high for parameter in self.searched], np.float64)
-
-    @property
-    def width(self) -> Vector:
+    def width(self) -> Floats:
         """float64[p], the widths of the ranges."""
         return self.high - self.low
-
-    @property
-    def is_whole(self) -> NDArray[np.bool_]:
-        """bool[p], who takes whole numbers only."""
-        return np.array([parameter.is_whole for parameter in self.searched], bool)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -115,31 +106,31 @@ class Space:
         """The choices among those that are not looked through."""
         return tuple(parameter for parameter in self.parameters if parameter.choices and parameter not in self.searched)
 
-    def filled(self, vector: Vector) -> Vector:
+    def filled(self, vector: Floats) -> Floats:
         """float64, all parameters in their order, those looked through from a vector."""
         every = np.array([parameter.default for parameter in self.parameters], np.float64)
         every[list(self.free)] = vector
         return every
 
-    def at(self, shares: Vector) -> Vector:
+    def at(self, shares: Floats) -> Floats:
         """Return the vectors at shares of the ranges, [..., p]."""
-        vectors: Vector = self.low + shares * self.width
+        vectors: Floats = self.low + shares * self.width
         return vectors
 
-    def shares(self, vectors: Vector) -> Vector:
+    def shares(self, vectors: Floats) -> Floats:
         """Return where in the ranges vectors are, [..., p], from 0 to 1."""
-        shares: Vector = (vectors - self.low) / self.width
+        shares: Floats = (vectors - self.low) / self.width
         return shares
 
-    def playable(self, vectors: Vector) -> Vector:
+    def playable(self, vectors: Floats) -> Floats:
         """Return vectors, [..., p], with whole numbers where no others are taken."""
         return np.where(self.is_whole, np.round(vectors), vectors)
 
-    def rounded(self, vector: Vector) -> Vector:
+    def rounded(self, vector: Floats) -> Floats:
         """The vector in so many digits as anybody wants to read, within the ranges; whole numbers whole."""
         return np.array([_rounded(*pair) for pair in zip(self.searched, map(float, vector), strict=True)])
 
-    def values(self, vector: Vector) -> dict[str, float]:
+    def values(self, vector: Floats) -> dict[str, float]:
         """A vector as specs have it."""
         return {name: float(value) for name, value in zip(self.names, vector, strict=True)}
 
@@ -165,30 +156,24 @@ def space_of(heuristic: Heuristic, wanted: Sequence[str] = (), *, with_choices: 
             f"{name} has no parameters: declare some as keyword-only arguments, as in `def {name}(game, player, *, "
             "reach=0.5)`"
         )
-    names = [parameter.name for parameter in parameters]
     for named in wanted:
-        if named not in names:
+        if named not in [parameter.name for parameter in parameters]:
             raise ParameterError(unknown(heuristic, named))
-    free, left_out = list[int](), list[str]()
-    for index, parameter in enumerate(parameters):
-        if not wanted or parameter.name in wanted:
-            if with_choices or not parameter.choices:
-                free.append(index)
-            else:
-                left_out.append(parameter.name)
+    asked = [index for index, parameter in enumerate(parameters) if not wanted or parameter.name in wanted]
+    free = [index for index in asked if with_choices or not parameters[index].choices]
+    left_out = [parameters[index].name for index in asked if index not in free]
     if left_out and (wanted or not free):
         raise ParameterError(
             f"{left_out[0]} is categorical and cannot be fitted: use isolation tune --sampler optuna or isolation sweep"
         )
-    parameters = tuple(_scaled(parameter, heuristic) for parameter in parameters)
-    for index in free:
-        parameter = parameters[index]
+    space = Space.of(tuple(_scaled(parameter, heuristic) for parameter in parameters), tuple(free))
+    for parameter in space.searched:
         if parameter.low == parameter.high:
             raise ParameterError(
                 f"the range of {parameter.name} is the single number {parameter.low:g}: declare a range, "
                 f"as in {parameter.name}: Annotated[float, Interval(ge=-1, le=1)] = {parameter.default}"
             )
-    return Space(parameters, tuple(free))
+    return space
 
 
 def _scaled(parameter: Parameter, heuristic: Heuristic) -> Parameter:
@@ -206,7 +191,7 @@ def _scaled(parameter: Parameter, heuristic: Heuristic) -> Parameter:
     return replace(parameter, low=-most, high=most)
 
 
-def _sampled_values(heuristic: Heuristic) -> Vector | None:
+def _sampled_values(heuristic: Heuristic) -> Floats | None:
     """Return float64[n], the values in positions of whole games; None if one is no finite number."""
     try:
         values = [float(heuristic(board.copy(), board.active_player)) for board in sample_positions((7, 7), SAMPLE)]
@@ -236,10 +221,10 @@ def check_parameters(
         ValueError: it finds none, or the heuristic is not from a user's file, or has no such defaults there.
     """
     space = space_of(heuristic, wanted, with_choices=with_choices)
-    path, _, function = target.rpartition(":")
-    if is_patched and not path.endswith(".py"):
-        raise ValueError("--patch needs a heuristic from your own file, FILE.py:FUNCTION")
     if is_patched:
+        path, _, function = target.rpartition(":")
+        if not path.endswith(".py"):
+            raise ValueError("--patch needs a heuristic from your own file, FILE.py:FUNCTION")
         patch_of_defaults(Path(path), function, dict.fromkeys(space.names, 0.0))
     for choice in () if wanted else space.choices:
         warnings.warn(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +23,7 @@ from ..play.runner import Play, play_kept, play_tournament
 from ..statistics.agent_results import games_by_agent
 from ..statistics.proportions import Interval
 from ..statistics.run_results import RunResults, load_findings
-from .tuning_games import with_values
+from .tuning import with_values
 
 MOST_POINTS = 10_000
 _PARAMETER = "option."
@@ -120,11 +122,10 @@ def plan_sweep(
     Raises:
         ValueError: there are too many combinations, an axis is named twice, or a value cannot be.
     """
-    names = [axis.name for axis in axes]
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(axis.name for axis in axes).items():
+        if times > 1:
             raise ValueError(f"--over: {name} occurs twice")
-    count = int(np.prod([len(axis.values) for axis in axes]))
+    count = math.prod(len(axis.values) for axis in axes)
     if count > MOST_POINTS:
         raise ValueError(f"--over: {count:,} combinations are too many; the maximum is {MOST_POINTS:,}")
     _check_choices(spec, limit, axes)
@@ -152,10 +153,11 @@ def play_sweep(axes: Sequence[SweepAxis], runs: Sequence[SweepRun], play: Play =
     rates: dict[Values, Interval] = {}
     played: dict[Values, bytes] = {}
     for run, result in zip(runs, results, strict=True):
-        by_name = {standing.agent: standing.rate for standing in result.standings}
-        rates |= {values: by_name[name] if name else _EVEN for values, name in run.names.items()}
-        games = games_by_agent(result)
-        played |= {values: games[name] for values, name in run.names.items() if name}
+        by_name, games = {standing.agent: standing.rate for standing in result.standings}, games_by_agent(result)
+        for values, name in run.names.items():
+            rates[values] = by_name[name] if name else _EVEN
+            if name:
+                played[values] = games[name]
     without_effect = tuple(axis.name for index, axis in enumerate(axes) if _changes_no_game(index, played))
     return Sweep(axes, {values: rates[values] for values in _combinations(axes)}, results, without_effect)
 

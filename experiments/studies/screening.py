@@ -41,7 +41,7 @@ from ..plan import make_agent, make_agents, parse_spec
 from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
 from ..play.equal_cost import specs_at_equal_cost
 from ..play.parallel_map import parallel_map
-from ..statistics.proportions import ErrorContributions, Interval, mean_parts, rate_interval
+from ..statistics.proportions import ErrorContributions, Floats, Interval, Ints, mean_parts, rate_interval
 from ..statistics.step_down import flip, step_down
 from ..suite.suite_file import Suite, members, read_suite
 
@@ -58,19 +58,20 @@ _INTERPRETED_CHUNK = 10
 
 @dataclass(frozen=True)
 class AgentAnswers:
-    """Moves of an agent: `repeats` answers in each position, ordered by repetition, then by position.
+    """Moves of an agent, by its name and its complete spec; the spec is empty if it was given as a function.
 
-    Attributes:
-        name: name of the agent.
-        spec: its complete spec.
-        repeats: number of answers in each position.
-        answers: its moves.
+    `answers` are its moves, `repeats` in each position, ordered by repetition, then by position.
     """
 
     name: str
     spec: str
     repeats: int
     answers: BatchMoves
+
+    @property
+    def cells(self) -> NDArray[np.int16]:
+        """int16[repeats, n], the cells of its moves."""
+        return self.answers.cells.reshape(self.repeats, -1)
 
 
 def collect_answers(
@@ -105,18 +106,20 @@ def collect_answers(
     for spec in alone:
         if silence := unresponsive_reason(wanted[spec], positions.size):
             raise ValueError(silence)
-    questions = [
-        (spec, number, *_asked(positions, rows, seed))
-        for spec, agent in wanted.items()
-        for number, rows in enumerate(_chunks(agent, len(positions), repeats, spec in compiled))
-    ]
+    here, apart = list[Question](), list[Question]()
+    for spec, agent in wanted.items():
+        rows = np.arange(_times(agent, repeats) * len(positions))
+        chunk, questions = (_COMPILED_CHUNK, here) if spec in compiled else (_INTERPRETED_CHUNK, apart)
+        starts = range(0, len(rows), chunk)
+        questions += [
+            (spec, number, *_asked(positions, rows[start : start + chunk], seed)) for number, start in enumerate(starts)
+        ]
     parts: dict[str, dict[int, BatchMoves]] = {spec: {} for spec in wanted}
-    due = Counter(spec for spec, *_ in questions)
+    due = Counter(spec for spec, *_ in (*here, *apart))
     files = files_of(alone) if chosen(cluster, jobs) else ()
-    here = _in_threads(wanted, [question for question in questions if question[0] in compiled], jobs)
-    apart = ((files, *question) for question in questions if question[0] not in compiled)
+    calls = ((files, *question) for question in apart)
     show(0, len(wanted))
-    for spec, number, answers in chain(here, parallel_map(_ask_again, apart, jobs, cluster)):
+    for spec, number, answers in chain(_in_threads(wanted, here, jobs), parallel_map(_ask_again, calls, jobs, cluster)):
         parts[spec][number] = answers
         show(sum(len(parts[each]) == due[each] for each in wanted), len(wanted))
     joined = {spec: join_answers([parts[spec][number] for number in range(due[spec])]) for spec in wanted}
@@ -129,8 +132,8 @@ def costs_over_first(specs: Sequence[str], size: Size) -> dict[str, Cost]:
     Agents whose cost cannot be measured are missing; if the first one is among them, all are.
     """
     agents = [make_agent(parse_spec(spec)) for spec in specs]
-    first, *others = measure_costs(agents, size)
-    known = zip(agents, (first, *others), strict=True) if isinstance(first, Cost) else ()
+    costs = measure_costs(agents, size)
+    known = zip(agents, costs, strict=True) if isinstance(costs[0], Cost) else ()
     return {agent.name: cost for agent, cost in known if isinstance(cost, Cost)}
 
 
@@ -184,11 +187,11 @@ def failing_positions(asked: Sequence[AgentAnswers], positions: Positions) -> di
         if first is None or answers.answers.failure[first] != Reason.ERROR:
             continue
         spec = parse_spec(answers.spec)
-        agent = make_agent(spec)
-        if isinstance(agent, SearchAgent) and spec.is_file and not spec.parameters:
-            root = positions.board(first % len(positions))
-            if board := failing_position(agent, root):
-                first_failures[answers.name] = spec.target, board
+        agent, root = make_agent(spec), positions.board(first % len(positions))
+        if not isinstance(agent, SearchAgent) or not spec.is_file or spec.parameters:
+            continue
+        if board := failing_position(agent, root):
+            first_failures[answers.name] = spec.target, board
     return first_failures
 
 
@@ -196,13 +199,7 @@ def _times(agent: Agent, repeats: int) -> int:
     return 1 if agent.is_deterministic else repeats
 
 
-def _chunks(agent: Agent, count: int, repeats: int, is_compiled: bool) -> list[NDArray[np.int64]]:
-    rows = np.arange(_times(agent, repeats) * count)
-    chunk = _COMPILED_CHUNK if is_compiled else _INTERPRETED_CHUNK
-    return [rows[first : first + chunk] for first in range(0, len(rows), chunk)]
-
-
-def _asked(positions: Positions, rows: NDArray[np.int64], seed: int) -> tuple[Positions, NDArray[np.uint64]]:
+def _asked(positions: Positions, rows: Ints, seed: int) -> tuple[Positions, NDArray[np.uint64]]:
     """Return the positions of some answers, which are ordered by repetition, then by position, and a seed for each."""
     seeds = splitmix64(np.uint64(splitmix64(seed)) ^ splitmix64(rows.astype(np.uint64) + np.uint64(1)))
     return positions.take(rows % len(positions)), seeds
@@ -236,8 +233,6 @@ def _ask_again(
     return spec, number, choose_moves(make_agent(parse_spec(here)), positions, seeds)
 
 
-Floats = NDArray[np.float64]
-
 PLY_BAND = 6
 CONFIDENCE = 0.95
 
@@ -247,8 +242,6 @@ class Score:
     """Score of an agent on a suite.
 
     Attributes:
-        agent: its name.
-        spec: its spec; empty if it was given as a function.
         repeats: number of answers in each position.
         kept: share of wins kept in telling positions.
         trouble: share of the field that errs after its moves in lost positions, minus that for the average move.
@@ -308,14 +301,9 @@ class SuiteSlice:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A win thrown away.
+    """A win thrown away: the moves that led to the position, the cell `played`, and those that keep the win.
 
-    Attributes:
-        moves: moves that led to the position.
-        played: the agent's move, as a cell.
-        winning: cells that keep the win.
-        field: share of the reference field that keeps it.
-        baseline_keeps: whether the baseline keeps it.
+    `field` is the share of the reference field that keeps it.
     """
 
     moves: tuple[int, ...]
@@ -327,13 +315,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Screening:
-    """Results of contenders and a baseline on a suite, in the given order.
-
-    Attributes:
-        suite: the suite.
-        baseline: score of the baseline.
-        contenders: scores of the contenders, and their comparisons with the baseline.
-    """
+    """Scores of a baseline and of contenders on a suite, in the given order, each with its comparison."""
 
     suite: Suite
     baseline: Score
@@ -404,7 +386,7 @@ def screen(suite: Suite, baseline: AgentAnswers, contenders: Sequence[AgentAnswe
     for asked, gain, p_value, adjusted, interval in zip(
         contenders, gains, p_values, judged.adjusted, judged.intervals, strict=True
     ):
-        first, second = (answers.answers.cells.reshape(answers.repeats, len(suite)) for answers in (asked, baseline))
+        first, second = asked.cells, baseline.cells
         differs = int(((first != second[:1]).any(axis=0) | (second != first[:1]).any(axis=0)).sum())
         kept, trouble = (_mean(suite, gain, part).alone for part in (suite.is_telling, ~suite.is_telling))
         if not differs:
@@ -443,7 +425,7 @@ def answer_values(suite: Suite, asked: AgentAnswers) -> Floats:
     size = max(1, len(suite.field))
     worth = np.where(suite.keeps, size, members(suite.errs))
     whole = np.zeros(len(suite), np.int64)
-    for row in asked.answers.cells.reshape(asked.repeats, -1):
+    for row in asked.cells:
         whole += np.add.reduceat(np.where(suite.legal == row[suite.position_of], worth, 0), suite.starts[:-1])
     average = np.add.reduceat(worth, suite.starts[:-1]) / np.diff(suite.starts) * ~suite.is_telling
     shares: Floats = (whole / asked.repeats - average) / size
@@ -492,7 +474,7 @@ def worst_mistakes(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers
     for row in wrong[order].tolist():
         moves = slice(suite.starts[row], suite.starts[row + 1])
         winning = tuple(suite.legal[moves][suite.keeps[moves]].tolist())
-        played = contender.answers.cells.reshape(contender.repeats, -1)[:, row].tolist()
+        played = contender.cells[:, row].tolist()
         losing = [cell for cell in played if cell not in (NO_ANSWER, *winning)]
         if losing and len(mistakes) < most:
             mistakes.append(Mistake(suite.positions[row], losing[0], winning, float(field[row]), bool(own[row] == 1)))
@@ -512,5 +494,5 @@ def _mean(suite: Suite, values: Floats, where: NDArray[np.bool_]) -> ErrorContri
     return replace(mean_parts(numbers, opponents, CONFIDENCE, had), score=sums[had] / max(counts.sum(), 1))
 
 
-def _clusters(suite: Suite) -> NDArray[np.int64]:
+def _clusters(suite: Suite) -> Ints:
     return np.unique(suite.orbit, return_inverse=True)[1]

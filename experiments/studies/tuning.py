@@ -1,49 +1,219 @@
-"""Tune parameters by games: a search chooses the values that play, round by round; finals; and a judgement.
+"""Tune parameters by games: a sampler proposes the values that play, round by round; finals; and a judgement.
 
-The searches are SPSA (`spsa_tuning`), and vectors that Optuna suggests: its sampler is TPE, the tree-structured Parzen
-estimator (Bergstra et al. 2011). Both see few games of each vector, so the best of many looks better than it is. The
-best values therefore play finals, on openings that they were not chosen by; of Optuna's, each half of these openings
-judges the vector that the other half prefers. Values are judged on openings of the half that no tuning sees.
+Openings are split by orbit: values are tuned on those of one half, and judged on those of the other. The games of a
+tuning are kept in a journal, which has the settings, then a line for each batch. It is the only state; a tuning resumes
+where it ends.
 """
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from knights_isolation.isolation.rules.parameters import Parameter
+from knights_isolation.isolation.rules.game import USUAL_SIZE, Limit, Size
+from knights_isolation.isolation.rules.seeds import splitmix64
 
-from ..plan import AgentLike, complete, make_agent, parse_limit, settings_text, spec_of
+from ..plan import AgentLike, Spec, complete, make_agent, named, parse_limit, parse_spec, settings_text, spec_of
+from ..plan.openings import OpeningSet, orbit_ids, random_openings, split_of
 from ..plan.run_keeping import kept_config
+from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
+from ..play.parallel_map import parallel_mapper
 from ..play.runner import Play, play_kept, play_tournament
+from ..record.checked_lines import append_lines, open_journal
 from ..statistics.contender_verdicts import judge as judge_run
 from ..statistics.game_pairs import matchups
 from ..statistics.paired_differences import compare_directly
-from ..statistics.proportions import Interval
+from ..statistics.proportions import Floats, Interval, Ints
 from ..statistics.run_results import load_findings
-from .parameter_space import Space, TunedParameter, Vector
-from .spsa_tuning import Spsa
-from .tuning_games import (
-    Batch,
-    BatchResult,
-    Floats,
-    Sampler,
-    SpsaPlan,
-    Study,
-    TuningTask,
-    opened_study,
-    opponent_of,
-    plan_of,
-    promise,
-    subject_of,
-    with_values,
-)
+from .parameter_space import Space, TunedParameter, space_of
+from .samplers import BatchResult, Meeting, OptunaSearch, Spsa, SpsaPlan, check_optuna, plan_of, sampling_plan
+
+if TYPE_CHECKING:
+    from knights_isolation.isolation.search.agents import Agent
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Openings to be played by two agents, each twice with sides swapped: by key, specs, and the openings' numbers."""
+
+    key: int
+    first: str
+    second: str
+    openings: tuple[tuple[int, ...], ...]
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class OpeningPool:
+    """Openings of one side of the split, and their orbits: int64[n]."""
+
+    openings: OpeningSet
+    orbits: Ints
+
+    def __len__(self) -> int:
+        return len(self.openings)
+
+    def batch(self, key: int, first: str, second: str, start: int, count: int) -> Batch:
+        """Return so many openings from a place on, around and around."""
+        numbers = tuple(number % len(self) for number in range(start, start + count))
+        return Batch(key, first, second, tuple(self.openings[number] for number in numbers), numbers)
+
+    def orbits_of(self, meetings: Sequence[Meeting]) -> Ints:
+        """Return the orbits of the openings of meetings that share them all: int64[n]; none without meetings."""
+        places = np.arange(meetings[0].openings) + meetings[0].first if meetings else np.empty(0, np.int64)
+        orbits: Ints = self.orbits[places % len(self)]
+        return orbits
+
+
+def pool_of(size: Size, plies: int, count: int, seed: int) -> OpeningPool:
+    """Draw at most `count` random openings of the half for fitting.
+
+    Raises:
+        ValueError: the board has too few openings of that many plies.
+    """
+    drawn = random_openings(size, plies, 2 * count + 200, seed)
+    orbits = orbit_ids(drawn.cells, size)
+    rows = np.flatnonzero(split_of(orbits) == "fit")[:count]
+    if not len(rows):
+        raise ValueError(f"a {size} board has too few openings of {plies} plies to hold some out; use more plies")
+    return OpeningPool(OpeningSet(size, drawn.cells[rows], 0), np.unique(orbits[rows], return_inverse=True)[1])
+
+
+PlayBatches = Callable[[Sequence[Batch]], Iterator[BatchResult]]
+"""What becomes of batches, in no order."""
+
+
+@contextmanager
+def playing(size: Size, jobs: int = 1, cluster: str | None = None) -> Iterator[PlayBatches]:
+    """Return a function that plays batches on boards of one size; see `parallel_mapper`."""
+    with parallel_mapper(jobs, cluster) as spread:
+
+        def play(batches: Sequence[Batch]) -> Iterator[BatchResult]:
+            specs = (spec for batch in batches for spec in (batch.first, batch.second))
+            files = files_of(specs) if chosen(cluster, jobs) else ()
+            return spread(play_batch, ((batch, size, files) for batch in batches))
+
+        yield play
+
+
+def play_batch(batch: Batch, size: Size, files: Sequence[UserFile] = ()) -> BatchResult:
+    """Play every opening of a batch twice, by agents that may come from these users' files of another machine."""
+    first, second = (make_agent(parse_spec(text)) for text in placed_specs((batch.first, batch.second), files))
+    return BatchResult.of(batch.key, *play_pairs(first, second, batch.openings, batch.numbers, size))
+
+
+def play_pairs(
+    first: Agent, second: Agent, openings: Sequence[Sequence[int]], numbers: Iterable[int], size: Size
+) -> tuple[Ints, int]:
+    """Play every opening twice with sides swapped; seeds follow from the openings' numbers.
+
+    Returns:
+        int64[n], the games that the first agent won of each opening's two, and how many games were forfeited.
+    """
+    from knights_isolation.isolation.games.match import play_games
+
+    seeds = [int(splitmix64(number + 1)) for number in numbers]
+    games = (play_games(first, second, openings, seeds, size), play_games(second, first, openings, seeds, size))
+    wins = (games[0].winner == 1).astype(np.int64) + (games[1].winner == 2)
+    return wins, sum(int(game.is_forfeit.sum()) for game in games)
+
+
+def prepare(specs: Sequence[str], size: Size) -> list[Agent]:
+    """Return the agents of specs, compiled, so that workers find their code.
+
+    Raises:
+        SpecError: a spec names no agent.
+    """
+    agents = [make_agent(parse_spec(text)) for text in specs]
+    for agent in agents:
+        agent.compiled(size)
+    return agents
+
+
+def kept_results(path: Path | None, question: Mapping[str, Any]) -> dict[int, BatchResult]:
+    """Return the batches that a tuning's file has, by key; begin it if there is none. Without a path none are kept.
+
+    Raises:
+        ValueError: the file has other settings, is damaged, or is not a journal.
+    """
+    played = open_journal(path, question, lambda line: BatchResult(**line)) if path else []
+    return {result.key: result for result in played}
+
+
+def subject_of(text: str, limit: Limit | None, *, needs: str = "heuristic") -> Spec:
+    """Return the completed spec of an agent that goes by a heuristic, or only needs to search under a limit.
+
+    Raises:
+        ValueError: the spec names no agent, or the agent has no heuristic or `limit`, whichever it `needs`.
+    """
+    spec = complete(named(parse_spec(text)), limit)
+    if needs == "heuristic" and (not spec.method or spec.target in ("", "*")):
+        raise ValueError(f"{text} has no heuristic with parameters: name one, as in ID:my.py:score")
+    if needs == "limit" and (not spec.method or spec.target == "*" or spec.limit is None):
+        raise ValueError(f"--over: {text} has no limit to sweep; use a search such as ID:improved or MCTS")
+    return spec
+
+
+def opponent_of(text: str) -> Spec:
+    """Return the spec of an opponent, named.
+
+    Raises:
+        ValueError: the spec names no agent, or it is a pattern for many agents.
+    """
+    spec = named(parse_spec(text))
+    if spec.target == "*":
+        raise ValueError(f"--opponent: {text} matches many agents; name one of them")
+    return spec
+
+
+def with_values(spec: Spec, values: Mapping[str, float]) -> Spec:
+    """Return the spec of the agent with these values of some parameters, under the same name."""
+    return replace(spec, parameters=tuple(sorted((dict(spec.parameters) | dict(values)).items())))
+
+
+OPENINGS = 4000
+"""Number of openings to tune on, if the board has as many."""
+Sampler = Literal["spsa", "optuna"]
+
+
+@dataclass(frozen=True)
+class TuningTask:
+    """A tuning: agent, opponent, board, random openings and plan.
+
+    Both specs are completed; without an opponent the agent meets itself with other values. `wanted` are the parameters
+    to tune, all if empty. `openings` is the largest number of openings to tune on. `sampler` chooses the values.
+    """
+
+    spec: Spec
+    opponent: Spec | None
+    wanted: tuple[str, ...] = ()
+    size: Size = USUAL_SIZE
+    plies: int = 4
+    openings: int = OPENINGS
+    plan: SpsaPlan = plan_of(20_000, 1)
+    sampler: Sampler = "spsa"
+
+
+def tuning_task(
+    agent: AgentLike, opponent: AgentLike | None, limit: str, games: int, seed: int, sampler: Sampler, **asked: Any
+) -> TuningTask:
+    """Return the task of tuning an agent's parameters by about so many games; `asked` are further fields of it.
+
+    Raises:
+        ValueError: a spec or the limit is invalid, the agent has no heuristic, or Optuna is not installed.
+    """
+    if sampler == "optuna":
+        check_optuna()
+    bound, plan_games = parse_limit(limit), sampling_plan if sampler == "optuna" else plan_of
+    subject = subject_of(spec_of(agent), bound)
+    other = complete(opponent_of(spec_of(opponent)), bound) if opponent else None
+    plan = plan_games(games // 2 if other else games, seed)
+    return TuningTask(subject, other, tuple(asked.pop("wanted", ())), plan=plan, sampler=sampler, **asked)
 
 
 @dataclass(frozen=True)
@@ -77,21 +247,34 @@ class Tuning:
         return {parameter.name: parameter.after for parameter in self.parameters if parameter.after != parameter.before}
 
 
-def tuning_task(
-    agent: AgentLike, opponent: AgentLike | None, limit: str, games: int, seed: int, sampler: Sampler, **asked: Any
-) -> TuningTask:
-    """Return the task of tuning an agent's parameters by about so many games; `asked` are further fields of it.
+@dataclass(frozen=True)
+class Study:
+    """A tuning that is being played: its openings, and the results so far by key, kept in a file `out`."""
 
-    Raises:
-        ValueError: a spec or the limit is invalid, the agent has no heuristic, or Optuna is not installed.
-    """
-    if sampler == "optuna":
-        check_optuna()
-    bound, plan_games = parse_limit(limit), sampling_plan if sampler == "optuna" else plan_of
-    subject = subject_of(spec_of(agent), bound)
-    other = complete(opponent_of(spec_of(opponent)), bound) if opponent else None
-    plan = plan_games(games // 2 if other else games, seed)
-    return TuningTask(subject, other, tuple(asked.pop("wanted", ())), plan=plan, sampler=sampler, **asked)
+    question: TuningTask
+    space: Space
+    pool: OpeningPool
+    results: dict[int, BatchResult]
+    play: PlayBatches
+    out: Path | None
+
+    def meet(self, meetings: Sequence[Meeting]) -> list[BatchResult]:
+        """Return the results of meetings in order; missing ones are played, and kept as they finish."""
+        missing = [
+            self.pool.batch(each.key, self._spec(each.values), self._spec(each.other), each.first, each.openings)
+            for each in meetings
+            if each.key not in self.results
+        ]
+        for result in self.play(missing) if missing else ():
+            self.results[result.key] = result
+            if self.out:
+                append_lines(self.out, [asdict(result)])
+        return [self.results[each.key] for each in meetings]
+
+    def _spec(self, values: Floats | None) -> str:
+        if values is None:
+            return str(self.question.opponent or self.question.spec)
+        return str(with_values(self.question.spec, self.space.values(values)))
 
 
 def tune(
@@ -113,21 +296,40 @@ def tune(
     Raises:
         ValueError: there is nothing to tune, `out` has other settings, or Optuna is not installed.
     """
-    choice = OptunaSearch if question.sampler == "optuna" else Spsa
-    with opened_study(question, out, choice.described, **where) as study:
-        search: OptunaSearch | Spsa = choice(study)
-        rounds = question.plan.rounds
-        path = [search.point]
-        show(TuningProgress(0, rounds, study.space.names, np.array(path)))
-        for round_ in range(rounds):
-            search.learn(study.meet(search.batches(round_)))
+    agent, settings = _prepared(question)
+    assert agent.heuristic is not None
+    plan, is_optuna = question.plan, question.sampler == "optuna"
+    space = space_of(agent.heuristic, question.wanted, with_choices=is_optuna)
+    pool = pool_of(question.size, question.plies, question.openings, plan.seed)
+    choice = OptunaSearch if is_optuna else Spsa
+    facts = {
+        **choice.described(space), "agents": settings, "size": str(question.size),
+        "openings": [question.plies, len(pool)], "plan": asdict(plan),
+    }  # fmt: skip
+    search: OptunaSearch | Spsa = choice(space, plan, question.opponent is None)
+    path = [search.point]
+    with playing(question.size, **where) as play:
+        study = Study(question, space, pool, kept_results(out, facts), play, out)
+        show(TuningProgress(0, plan.rounds, space.names, np.array(path)))
+        for round_ in range(plan.rounds):
+            search.tell(study.meet(search.ask(round_)))
             path.append(search.point)
-            show(TuningProgress(round_ + 1, rounds, study.space.names, np.array(path)))
-        parameters, promised = search.concluded()
-    results = study.results.values()
+            show(TuningProgress(round_ + 1, plan.rounds, space.names, np.array(path)))
+        finals = search.finals(len(pool))
+        parameters, promised = search.conclude(study.meet(finals), pool.orbits_of(finals))
+    results, vectors = study.results.values(), len(search.tried) if isinstance(search, OptunaSearch) else None
     games, forfeits = 2 * sum(result.openings for result in results), sum(result.forfeits for result in results)
-    vectors = len(search.tried) if isinstance(search, OptunaSearch) else None
     return Tuning(parameters, promised, games, forfeits, np.array(path), vectors)
+
+
+def _prepared(question: TuningTask) -> tuple[Agent, list[str]]:
+    """Return the agent to tune, and the settings of all agents."""
+    specs = [spec for spec in (question.spec, question.opponent) if spec]
+    agents = prepare([str(spec) for spec in specs], question.size)
+    settings = [settings_text(spec, agent) for spec, agent in zip(specs, agents, strict=True)]
+    if len(set(settings)) < len(settings):
+        raise ValueError(f"--opponent: {specs[1].name} is the agent itself, which it meets without the option")
+    return agents[0], settings
 
 
 @dataclass(frozen=True)
@@ -189,126 +391,3 @@ def judge(
         {matchup.opponent: matchup.rate for matchup in matchups(results.pairs, name)}[opponent.name] for name in names
     )
     return replace(judgement, before=before, after=after, gain=comparison.difference, gain_p_value=comparison.p_value)
-
-
-ROUNDS = 16
-FINALISTS = 8
-_FINALS = 0.25
-"""Share of all games that are played in the finals."""
-Point = tuple[float, ...]
-"""Values of the parameters that are tuned."""
-
-
-def sampling_plan(games: int, seed: int) -> SpsaPlan:
-    """Return a plan of about this many games, a quarter of them for the finals; few games make fewer rounds."""
-    return plan_of((1 - _FINALS) * games, seed, ROUNDS)
-
-
-def check_optuna() -> str:
-    """Return the version of Optuna.
-
-    Raises:
-        ValueError: it is not installed.
-    """
-    try:
-        import optuna
-    except ImportError:
-        raise ValueError("--sampler optuna needs Optuna: pip install 'knights-isolation[tuning]'") from None
-    return str(optuna.__version__)
-
-
-class OptunaSearch:
-    """The search: every vector `tried`, with the games that it won and played; the values as they are come first."""
-
-    def __init__(self, study: Study) -> None:
-        import optuna
-
-        self._study, self._plan, space = study, study.question.plan, study.space
-        self.tried: dict[Point, tuple[int, int]] = {}
-        self._start: Point = tuple(map(float, space.start))
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-        with warnings.catch_warnings():
-            # the constant liar takes vectors being played for bad ones, so that a round's are not all the same
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            sampler = optuna.samplers.TPESampler(seed=self._plan.seed, constant_liar=True)
-        self._optuna = optuna.create_study(direction="maximize", sampler=sampler)
-        self._optuna.enqueue_trial({each.name: each.checked(each.default) for each in space.searched})
-        self._distributions = {parameter.name: _distribution(parameter) for parameter in space.searched}
-
-    @staticmethod
-    def described(space: Space) -> dict[str, object]:
-        """Return the version of Optuna, and the ranges in words."""
-        ranges = [[parameter.name, parameter.range_text] for parameter in space.searched]
-        return {"what": "sampling", "sampler": f"optuna {check_optuna()}", "parameters": ranges}
-
-    @property
-    def point(self) -> Vector:
-        """float64[p], the vector that has won most so far."""
-        return np.array(max(self.tried, key=lambda point: _shrunk(self.tried, point), default=self._start))
-
-    def batches(self, round_: int) -> list[Batch]:
-        """Return a round's vectors, each against the opponent or the values as they are."""
-        plan, space = self._plan, self._study.space
-        self._trials = [self._optuna.ask(self._distributions) for _ in range(plan.directions)]
-        vectors = [np.array([trial.params[name] for name in space.names]) for trial in self._trials]
-        self._points = [tuple(space.rounded(vector)) for vector in vectors]
-        key, first = round_ * plan.directions, round_ * plan.openings
-        return self._study.against_opponent(self._points, key, first, plan.openings)
-
-    def learn(self, results: Sequence[BatchResult]) -> None:
-        """Tell Optuna how many games were won."""
-        for trial, point, tally in zip(self._trials, self._points, results, strict=True):
-            self._optuna.tell(trial, tally.wins / (2 * tally.openings))
-            wins, games = self.tried.get(point, (0, 0))
-            self.tried[point] = wins + tally.wins, games + 2 * tally.openings
-
-    def concluded(self) -> tuple[tuple[TunedParameter, ...], Interval]:
-        """Let the best meet once more, on openings that none of them was chosen by."""
-        others = (point for point in self.tried if point != self._start)
-        best = sorted(others, key=lambda point: _shrunk(self.tried, point), reverse=True)[:FINALISTS]
-        return finals(self._study, best)
-
-
-def finals(study: Study, finalists: Sequence[Point]) -> tuple[tuple[TunedParameter, ...], Interval]:
-    """Return the parameters with the best of the finalists, or as they are, and what may be expected of it."""
-    plan, pool, alone = study.question.plan, study.pool, study.is_against_itself
-    start: Point = tuple(map(float, study.space.start))
-    count = max(2, min(len(pool), round(_FINALS / (1 - _FINALS) * plan.games / (2 * FINALISTS))))
-    points, first = [*finalists] if alone else [start, *finalists], plan.rounds * plan.openings
-    met = study.meet(study.against_opponent(points, plan.rounds * plan.directions, first, count))
-    won = [result.each for result in met]
-    leads = np.array(won) - 1 if alone else np.array(won[1:]) - won[0]
-    orbits = pool.orbits_of(first, count)
-    # The values as they are lead by nothing, and are preferred to whatever does not lead.
-    leads = np.vstack([np.zeros(count, np.int64), leads])
-    halves = orbits % 2
-    preferred = [int(leads[:, halves == half].sum(axis=1).argmax()) for half in (1, 0)]
-    judged = np.where(halves == 0, leads[preferred[0]], leads[preferred[1]])
-    promised = promise(judged, orbits, alone)
-    best = [start, *finalists][int(leads.sum(axis=1).argmax())]
-    if promised.estimate <= (0.5 if alone else 0):
-        best = start
-    parameters = tuple(
-        TunedParameter(each.name, (each.low, each.high), before, after, range_text=each.range_text)
-        for each, before, after in zip(study.space.searched, start, best, strict=True)
-    )
-    return parameters, promised
-
-
-def _distribution(parameter: Parameter) -> Any:
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-
-    if parameter.choices:
-        return CategoricalDistribution(parameter.choices)
-    if parameter.is_whole:
-        return IntDistribution(math.ceil(parameter.low), math.floor(parameter.high))
-    return FloatDistribution(parameter.low, parameter.high)
-
-
-def _shrunk(tried: Mapping[Point, tuple[int, int]], point: Point) -> float:
-    """The share of games that a vector won, shrunk towards that of all vectors by the games of a single trial."""
-    # Vectors asked for again have played more than others, so that their shares stray less.
-    won, played = np.sum(list(tried.values()), axis=0)
-    wins, games = tried[point]
-    prior_games = min(games for _, games in tried.values())
-    return float((wins + prior_games * won / played) / (games + prior_games))

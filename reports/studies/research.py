@@ -161,7 +161,7 @@ def _improved(
 ) -> tuple[Step, Spec]:
     """Go on with new values if they are significantly better; old ones are no reason to stop."""
     from knights_isolation.experiments.studies.parameter_space import options_text
-    from knights_isolation.experiments.studies.tuning_games import with_values
+    from knights_isolation.experiments.studies.tuning import with_values
     from knights_isolation.isolation.rules.parameters import parameters_of
 
     if not parameters_of(make_agent(spec).heuristic):

@@ -30,7 +30,7 @@ from knights_isolation.experiments.play.equal_cost import specs_at_equal_cost
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
-from knights_isolation.experiments.studies import pairwise_fit, tuning_games
+from knights_isolation.experiments.studies import pairwise_fit
 from knights_isolation.experiments.studies.feature_selection import Selection, feature_name, select_features
 from knights_isolation.experiments.studies.noted_tries import note_screening, note_selection
 from knights_isolation.experiments.studies.pairwise_fit import Fit, reproducible_limit
@@ -42,8 +42,16 @@ from knights_isolation.experiments.studies.parameter_space import (
 )
 from knights_isolation.experiments.studies.parameter_sweep import Sweep, parse_axis, plan_sweep, play_sweep
 from knights_isolation.experiments.studies.screening import Screening
-from knights_isolation.experiments.studies.tuning import Judgement, Tuning, TuningProgress, judge, tune
-from knights_isolation.experiments.studies.tuning_games import TuningTask
+from knights_isolation.experiments.studies.tuning import (
+    Judgement,
+    Tuning,
+    TuningProgress,
+    TuningTask,
+    judge,
+    opponent_of,
+    subject_of,
+    tune,
+)
 from knights_isolation.experiments.suite import read_suite
 from knights_isolation.heuristics import canonical_name
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
@@ -184,8 +192,8 @@ def sweep_result(
     spec, whom, bound = spec_of(agent), spec_of(opponent) if opponent else "", parse_limit(limit or "nodes=1000")
     needs = "limit" if all(axis.name == "limit" for axis in axes) else "heuristic"
     with captured(spec):
-        subject = tuning_games.subject_of(spec, bound, needs=needs)
-        other = tuning_games.opponent_of(whom) if whom else None
+        subject = subject_of(spec, bound, needs=needs)
+        other = opponent_of(whom) if whom else None
         runs = plan_sweep(named(parse_spec(spec)), axes, other, bound, out=Path(out) if out else None, **keys)
     with keeping("what was played" if out else "", Path(out or "")):
         swept = play_sweep(axes, runs, partial(play_kept_run, command="sweep"))
