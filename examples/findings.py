@@ -24,7 +24,7 @@ from knights_isolation.experiments import (
     load_findings,
     play_tournament,
 )
-from knights_isolation.experiments.published.published_claims import Claim, PublishedAnalysis, analyse_file
+from knights_isolation.experiments.published import Claim, PublishedAnalysis, analyse_file
 from knights_isolation.experiments.record.run_directory import is_finished, is_run
 from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
@@ -36,7 +36,7 @@ from knights_isolation.reports.tables.published import claim_words, repetition_w
 from knights_isolation.reports.tables.run_notes import cost_cell
 from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, pluralise
 from knights_isolation.reports.text.verdict_details import control_sentence
-from knights_isolation.reports.watch.run_progress import display
+from knights_isolation.reports.watch import display
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs" / "explanation"

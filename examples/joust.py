@@ -19,10 +19,8 @@ from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from knights_isolation.experiments import RunResults, label_run, opening_winners, read_games, split_by_theory
-from knights_isolation.experiments.exact.labels import labelled_games
-from knights_isolation.experiments.exact.opening_winners import TheorySplit
+from knights_isolation.experiments.exact.labels import TheorySplit, labelled_games
 from knights_isolation.experiments.record.columns import lists
-from knights_isolation.experiments.record.log import read_table
 from knights_isolation.experiments.statistics.game_pairs import standings
 from knights_isolation.isolation.engines.protocol import Program, variants_text
 from knights_isolation.isolation.rules.game import ON_THE_BOARD, parse_size
@@ -203,7 +201,7 @@ def _mistakes(result: RunResults, limit: str, jobs: int) -> list[tuple[str, ...]
     """
     run = result.sources[0].info.path
     label_run(run, first_ply=PLIES.start, jobs=jobs)
-    games, labels = labelled_games(run, read_table(run, ["game_id", "plies", "agent_1", "agent_2"]))
+    games, labels = labelled_games(run, ["agent_1", "agent_2"])
     value, winning, legal, kept = (lists(labels, name)[0] for name in ("value", "winning", "legal", "kept"))
     plies = games["plies"].to_numpy()
     ply = np.concatenate([np.arange(1, count + 1) for count in plies])

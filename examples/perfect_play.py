@@ -43,7 +43,7 @@ from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accur
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import save
 from knights_isolation.reports.text.cell_values import Mean, Share, estimate_of
-from knights_isolation.reports.watch.run_progress import counting
+from knights_isolation.reports.watch import counting
 
 FEWEST_ROWS = 3
 """Minimum number of rows: on boards with fewer, knights can hardly move."""

@@ -30,8 +30,8 @@ from knights_isolation.experiments.studies import screening
 from knights_isolation.experiments.suite import Suite, build_suite, read_suite
 from knights_isolation.isolation.engines import engine_server
 from knights_isolation.isolation.rules.game import Cost
+from knights_isolation.reports import watch
 from knights_isolation.reports.lab import server
-from knights_isolation.reports.watch import run_progress
 
 STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
@@ -174,7 +174,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     """Have commands do a little of what they do."""
     patch.setattr(heuristics, "names", lambda: list(FEW))
     patch.setattr(heuristics, "FEATURES", {name: heuristics.get(name) for name in FEW_FEATURES})
-    patch.setattr(run_progress, "play_tournament", play_small)
+    patch.setattr(watch, "play_tournament", play_small)
     patch.setattr("knights_isolation.experiments.play.runner.play_tournament", play_small)
     for name in ("MOST_PAIRS", "PYTHON_PAIRS", "PLAYER_PAIRS"):
         patch.setattr(f"knights_isolation.experiments.analysis.analyse_file.{name}", 1)

@@ -20,7 +20,11 @@ from played_games import random_record, write_run
 from cli import main
 from knights_isolation import heuristics
 from knights_isolation.experiments.exact import accuracy_games
-from knights_isolation.experiments.exact.accuracy import accuracies, is_eligible, run_decisions
+from knights_isolation.experiments.exact.accuracy import (
+    accuracies,
+    is_eligible,
+    run_decisions,
+)
 from knights_isolation.experiments.exact.accuracy_games import (
     FIELD,
     OPENING_PLIES,
@@ -29,8 +33,7 @@ from knights_isolation.experiments.exact.accuracy_games import (
     shortages,
 )
 from knights_isolation.experiments.exact.labelling import label_run
-from knights_isolation.experiments.exact.labels import read_labels
-from knights_isolation.experiments.exact.opening_winners import knows_winners, opening_winners, split_by_theory
+from knights_isolation.experiments.exact.labels import knows_winners, opening_winners, read_labels, split_by_theory
 from knights_isolation.experiments.exchange.game_files import append_game
 from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.plan.openings import random_openings

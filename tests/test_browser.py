@@ -20,7 +20,7 @@ from test_watch import watching
 
 from knights_isolation.experiments.exchange.game_files import append_game, exported
 from knights_isolation.experiments.league.entries import Check, Entry, LeagueEntries
-from knights_isolation.experiments.league.league_results import PlayerForfeits, read_results
+from knights_isolation.experiments.league.league_run import PlayerForfeits, read_results
 from knights_isolation.experiments.league.submissions import Skipped, Submission
 from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.plan.config import Config
@@ -34,7 +34,7 @@ from knights_isolation.reports.board.request_guard import cookie_of
 from knights_isolation.reports.board.request_models import Position, board_of
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab.lab_answers import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
-from knights_isolation.reports.league.league_pages import write_pages
+from knights_isolation.reports.league import write_pages
 from knights_isolation.reports.pages.report_page import write_report
 from knights_isolation.reports.replay import replay_of_run, replay_page
 

@@ -52,7 +52,7 @@ def commit(folder: Path, source: str) -> str:
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv(SETTING)
     monkeypatch.setattr(commit_check, "read_suite", lambda *asked: read_suite(*asked).sample(500, 1))
-    monkeypatch.setattr("knights_isolation.reports.watch.run_progress.play_tournament", play_here)
+    monkeypatch.setattr("knights_isolation.reports.watch.play_tournament", play_here)
     monkeypatch.chdir(tmp_path)
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
     commit(tmp_path, SCORE.format(""))

@@ -10,19 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, fisher_exact, hypergeom, norm
 
-from knights_isolation.experiments.published.published_claims import (
+from knights_isolation.experiments.published import (
     PAIRING_UNKNOWN,
-    Stratum,
-    analyse_published,
-    homogeneity,
-    mantel_haenszel,
-    parse_published,
-)
-from knights_isolation.experiments.published.published_tables import (
     PublishedRow,
     PublishedTables,
+    Stratum,
+    analyse_published,
     bundled_csv,
+    homogeneity,
+    mantel_haenszel,
     parse_csv,
+    parse_published,
 )
 
 PUBLISHED = Path(__file__).parent / "data" / "published_results.csv"

@@ -21,7 +21,7 @@ from knights_isolation.experiments.bench import COMMAND
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.play.pools.interrupts import _Ear
 from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
-from knights_isolation.reports.watch.run_progress import what_is_kept
+from knights_isolation.reports.watch import what_is_kept
 
 SOURCE = """
 def score(game, player, *, reach=1.0):
@@ -173,7 +173,7 @@ def test_what_keeps_nothing_starts_again_with_the_same_command(
 
     monkeypatch.chdir(folder)
     monkeypatch.setattr(function, press)
-    monkeypatch.setattr("knights_isolation.reports.watch.run_progress.play_tournament", press)
+    monkeypatch.setattr("knights_isolation.reports.watch.play_tournament", press)
     result = CliRunner().invoke(main, words)
     command = shlex.join(["isolation", *words])
     assert result.output == f"Interrupted: nothing was saved. Restart with: {command}\n"
@@ -199,7 +199,7 @@ def test_a_sweep_says_how_far_its_run_is(folder: Path, monkeypatch: pytest.Monke
         return RunOutcome(Path(config.out), Any, 1, 1, 2, False, 0.0, np.zeros(0, np.int8), {}, ())  # type: ignore[arg-type]
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("knights_isolation.reports.watch.run_progress.play_tournament", press)
+    monkeypatch.setattr("knights_isolation.reports.watch.play_tournament", press)
     result = CliRunner().invoke(main, ["sweep", "ID:mine.py:score", "--over", "option.reach=0,1", "--out", "kept"])
     goes_on = "Continue with: isolation sweep ID:mine.py:score --over option.reach=0,1 --out kept"
     assert result.output == f"Interrupted: 1 of 2 games are in kept. {goes_on}\n"
@@ -253,7 +253,7 @@ def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
     monkeypatch.setattr(
         "knights_isolation.experiments.league.league_run.League.play", lambda *arguments: (None, outcome)
     )
-    monkeypatch.setattr("knights_isolation.reports.league.league_pages.judge_league", press)
+    monkeypatch.setattr("knights_isolation.reports.league.judge_league", press)
     result = CliRunner().invoke(main, ["league", "class"])
     goes_on = f"Continue with: isolation league class --resume {run}"
     assert result.output == f"Interrupted: all 2 games are in {run}. {goes_on}\n"

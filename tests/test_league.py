@@ -18,8 +18,7 @@ from submissions import HONEST, league, submit
 from cli import main
 from knights_isolation.experiments.league import entries
 from knights_isolation.experiments.league.entries import Check, Entry, LeagueEntries, check_one, newest_of, read_book
-from knights_isolation.experiments.league.league_results import PlayerForfeits, read_results
-from knights_isolation.experiments.league.league_run import USUAL, league_config
+from knights_isolation.experiments.league.league_run import USUAL, PlayerForfeits, league_config, read_results
 from knights_isolation.experiments.league.submissions import Submission, find_submissions
 from knights_isolation.experiments.plan import complete, parse_agent, parse_spec, run_keeping
 from knights_isolation.experiments.plan.user_files import player_in
@@ -36,7 +35,7 @@ from knights_isolation.isolation.processes.sandbox import landlock_version
 from knights_isolation.isolation.rules.classic_board import Board
 from knights_isolation.isolation.rules.game import Limit
 from knights_isolation.isolation.search.solver import solve
-from knights_isolation.reports.league.league_pages import (
+from knights_isolation.reports.league import (
     INDEX,
     games_of,
     leading,
@@ -627,7 +626,7 @@ def test_a_class_of_two_honest_and_eight_hostile_players_is_played_to_its_end(tm
 
 
 def test_nobody_rated_as_high_as_the_leader_is_said_to_be_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knights_isolation.reports.league.league_pages.has_intervals", lambda results: True)
+    monkeypatch.setattr("knights_isolation.reports.league.has_intervals", lambda results: True)
     rated = [SimpleNamespace(agent=name, elo=elo, low=elo - 90, high=elo + 90) for name, elo in RATED]
     ratings = SimpleNamespace(ratings=rated, ranks=(1, 1, 3, 4), superiority=[[0.5, 0.5, 0.9, 0.99]])
     sentence = leading(SimpleNamespace(ratings=ratings, findings=SimpleNamespace(is_interim=False)))  # type: ignore[arg-type]

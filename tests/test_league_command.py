@@ -22,8 +22,7 @@ from knights_isolation.experiments.league.entries import (
     played_in,
     read_book,
 )
-from knights_isolation.experiments.league.league_results import read_results
-from knights_isolation.experiments.league.league_run import choose_board, fit_for
+from knights_isolation.experiments.league.league_run import choose_board, fit_for, read_results
 from knights_isolation.experiments.league.submissions import Submission
 from knights_isolation.experiments.plan.run_keeping import reopen
 from knights_isolation.experiments.record.log import games_folder, read_games

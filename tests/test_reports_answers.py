@@ -6,7 +6,7 @@ import pytest
 from invented_runs import Invented, gauntlet, random_wins
 from scipy.stats import norm
 
-from knights_isolation.experiments.published.published_claims import analyse_file
+from knights_isolation.experiments.published import analyse_file
 from knights_isolation.experiments.statistics.planning import games_a_second
 from knights_isolation.experiments.statistics.proportions import score_from_elo
 from knights_isolation.experiments.statistics.ratings import rate

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from knights_isolation.experiments.published.published_claims import analyse_published, parse_published
-from knights_isolation.experiments.published.published_tables import (
+from knights_isolation.experiments.published import (
     PublishedRow,
     PublishedTables,
+    analyse_published,
     bundled_csv,
     parse_csv,
+    parse_published,
 )
 from knights_isolation.reports.tables.published import claim_words, repetition_words
 from knights_isolation.reports.text.decisions import decision_sentence, decision_words

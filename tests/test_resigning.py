@@ -7,7 +7,7 @@ from played_games import NAMES, random_record, write_games
 
 from knights_isolation.experiments.exchange.game_files import exported, import_pgn
 from knights_isolation.experiments.exchange.queries import find_games
-from knights_isolation.experiments.league.league_results import read_results
+from knights_isolation.experiments.league.league_run import read_results
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.run_results import load_findings

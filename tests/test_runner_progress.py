@@ -16,7 +16,7 @@ from knights_isolation.experiments.play.runner import RunProgress
 from knights_isolation.isolation.rules.game import Cost
 from knights_isolation.isolation.usercode.output_capture import capture_output
 from knights_isolation.reports.text.rendering import render_rows
-from knights_isolation.reports.watch.run_progress import counting, display, opponent_rows, screen
+from knights_isolation.reports.watch import counting, display, opponent_rows, screen
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_a_path_to_go_on_with_is_quoted_for_a_shell() -> None:
     from pathlib import Path
     from types import SimpleNamespace
 
-    from knights_isolation.reports.watch.run_progress import end_message
+    from knights_isolation.reports.watch import end_message
 
     outcome = SimpleNamespace(logged=1, played=1, total=2, seconds=3.0, path=Path("my runs/$one"))
     assert end_message(outcome).endswith(" 'my runs/$one' --full")  # type: ignore[arg-type]
@@ -197,7 +197,7 @@ def test_what_is_counted_is_seen_while_what_code_prints_is_kept(monkeypatch: pyt
 def test_without_a_terminal_what_is_counted_goes_into_lines(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("knights_isolation.reports.watch.run_progress.LINE_SECONDS", 0.0)
+    monkeypatch.setattr("knights_isolation.reports.watch.LINE_SECONDS", 0.0)
     with open(2, "w", closefd=False) as stderr:
         monkeypatch.setattr("sys.stderr", stderr)
         with counting("features") as show:

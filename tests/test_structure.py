@@ -98,7 +98,7 @@ SIZES_COME_IN_AS_TEXT = {
     "reports/board/game_exchange.py",
     "reports/board/request_models.py",
     "reports/lab/server.py",
-    "reports/league/league_pages.py",
+    "reports/league.py",
     "reports/replay.py",
     "reports/studies/research.py",
     "knights_isolation/commands/perfect_play.py",

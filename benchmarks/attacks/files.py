@@ -140,7 +140,7 @@ def _furnish(whole: Path) -> None:
              "--board", "5x5", "--pairs", "4", "--seed", "9", "--jobs", "1"]  # fmt: skip
     with (
         steady(),
-        patch("knights_isolation.reports.watch.run_progress.play_tournament", partial(play_tournament, pools=Here)),
+        patch("knights_isolation.reports.watch.play_tournament", partial(play_tournament, pools=Here)),
     ):
         for name, words in ((ONE, SMALL), (OTHER, again)):
             _do(*words, "--out", str(whole / name))

@@ -157,7 +157,7 @@ def play_whole(folder: Path, words: Sequence[str] = SMALL, pools: MakePool = Her
     run = folder / "undisturbed"
     with (
         steady(),
-        patch("knights_isolation.reports.watch.run_progress.play_tournament", partial(play_tournament, pools=pools)),
+        patch("knights_isolation.reports.watch.play_tournament", partial(play_tournament, pools=pools)),
     ):
         CliRunner().invoke(main, [*words, "--out", str(run)], catch_exceptions=False)
     assert run_directory.is_finished(run)
@@ -194,7 +194,7 @@ def _be_command(
         note = os.open(answer, os.O_WRONLY)
         with steady():
             before()
-            with patch("knights_isolation.reports.watch.run_progress.play_tournament", _noting(note, show, pools)):
+            with patch("knights_isolation.reports.watch.play_tournament", _noting(note, show, pools)):
                 main([*words], prog_name="isolation")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1

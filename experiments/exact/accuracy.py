@@ -1,4 +1,4 @@
-"""Accuracy: the share of moves that kept a won position won; and results by the theoretical winner of the opening.
+"""Accuracy: the share of moves that kept a won position won.
 
 A *decision* is a move of an agent in a position whose exact value is known. It is *eligible* if the position was won
 and at least one legal move would have thrown the win away: other decisions carry no information about the player.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,20 +20,16 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from ..record import log
-from ..record.columns import Table, lists
+from ..record.columns import Table
 from ..record.schema import read_facts
 from ..statistics.proportions import Interval
-from .labels import PER_PLY, labelled_games
-from .opening_winners import share_taken
+from .labels import PER_PLY, labelled_games, labelled_plies, share_taken
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BAND = 7
 """Number of plies per band in the tables."""
-
-_AGENTS = ("agent_1", "agent_2", "settings_1", "settings_2")
 
 
 @dataclass(frozen=True)
@@ -80,19 +77,16 @@ def run_decisions(run: str | Path) -> pd.DataFrame:
     Raises:
         ValueError: there is no such run, or it has no labels.
     """
-    games = log.read_table(run, ("game_id", "orbit", *_AGENTS, "winner", "plies"))
-    games, labels = labelled_games(run, games)
+    columns = ("orbit", "agent_1", "agent_2", "settings_1", "settings_2", "winner")
+    games, labels = labelled_games(run, columns)
     return decisions_frame(games.to_pandas(), labels)
 
 
 def accuracies(decisions: pd.DataFrame, band: int | None = None, confidence: float = 0.95) -> list[Accuracy]:
     """Return the accuracy of each agent, over all plies or in bands of `band` plies; agents by name, bands in order."""
     width = band or int(decisions["ply"].max(skipna=True)) + 1 if len(decisions) else 1
-    results = []
-    for _, group in decisions.groupby(["agent", decisions["ply"] // width], observed=True):
-        first = int(group["ply"].iloc[0]) // width * width
-        results.append(_accuracy(str(group["agent"].iloc[0]), group, first, first + width - 1, confidence))
-    return results
+    groups = decisions.groupby(["agent", decisions["ply"] // width], observed=True)
+    return [_accuracy(group, width, confidence) for _, group in groups]
 
 
 def accuracy_lines(decisions: pd.DataFrame, band: int = 4, fewest: int = 10) -> dict[str, list[Accuracy]]:
@@ -109,7 +103,7 @@ def accuracy_lines(decisions: pd.DataFrame, band: int = 4, fewest: int = 10) -> 
 def chance_by(lines: Iterable[Sequence[Accuracy]], x_of: Callable[[Accuracy], float]) -> dict[float, float]:
     """Return the share of all agents' eligible moves that random moves would have kept, by position on an axis."""
     by_x: dict[float, list[Accuracy]] = {}
-    for accuracy in (accuracy for line in lines for accuracy in line):
+    for accuracy in chain.from_iterable(lines):
         by_x.setdefault(x_of(accuracy), []).append(accuracy)
     return {
         x: sum(accuracy.chance * accuracy.eligible for accuracy in there) / sum(accuracy.eligible for accuracy in there)
@@ -124,7 +118,8 @@ def is_eligible(decisions: pd.DataFrame) -> NDArray[np.bool_]:
     return np.asarray((kept >= 0) & (winning >= 0) & (winning < legal))
 
 
-def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence: float) -> Accuracy:
+def _accuracy(group: pd.DataFrame, width: int, confidence: float) -> Accuracy:
+    first = int(group["ply"].iloc[0]) // width * width
     value, kept = group["value"].to_numpy(), group["kept"].to_numpy()
     winning, legal = group["winning"].to_numpy(), group["legal"].to_numpy()
     _, start, game = np.unique(group["game_id"].to_numpy(), return_index=True, return_inverse=True)
@@ -134,11 +129,11 @@ def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence
     had_win = np.bincount(game, value == 1) > 0
     won = np.bincount(game, group["won"].to_numpy()) > 0
     return Accuracy(
-        agent=agent,
+        agent=str(group["agent"].iloc[0]),
         heuristic=str(group["heuristic"].iloc[0]),
         depth=None if math.isnan(depth) else int(depth),
         first=first,
-        last=last,
+        last=first + width - 1,
         games=len(start),
         decisions=int((value >= 0).sum()),
         unknown=int((value < 0).sum()),
@@ -157,35 +152,25 @@ def decisions_frame(games: pd.DataFrame, labels: Table) -> pd.DataFrame:
     """Return the frame of `run_decisions`, given games with the columns it reads and their labels in the same order."""
     from pandas import DataFrame
 
-    starts = lists(labels, "value")[1]
-    game = np.repeat(np.arange(len(labels)), np.diff(starts))
-    ply = np.arange(len(game)) - starts[:-1][game]
-    flat = {name: lists(labels, name)[0] for name in PER_PLY}
-    asked = flat["legal"] >= 0
-    game, ply = game[asked], ply[asked]
-    is_first = ply % 2 == 0
-    names = {name: games[name].astype(str).to_numpy()[game] for name in _AGENTS}
-    settings = np.where(is_first, names["settings_1"], names["settings_2"])
-    searches = {text: _search_of(text) for text in np.unique(settings)}
+    plies = labelled_plies(games, labels)
+    is_first = plies["ply"].to_numpy() % 2 == 0
+    agents, settings = (
+        np.where(is_first, *(plies[f"{name}_{side}"].astype(str).to_numpy() for side in (1, 2)))
+        for name in ("agent", "settings")
+    )
+    facts = {text: read_facts(text) for text in np.unique(settings)}
+    limits = {text: fact.limit or ("", 0) for text, fact in facts.items()}
+    depths = {text: value if unit == "depth" else math.nan for text, (unit, value) in limits.items()}
     return DataFrame(
         {
-            "game_id": games["game_id"].to_numpy()[game],
-            "orbit": games["orbit"].to_numpy()[game],
-            "ply": ply,
-            "agent": np.where(is_first, names["agent_1"], names["agent_2"]),
-            "heuristic": [searches[text][0] for text in settings],
-            "depth": [searches[text][1] for text in settings],
-            **{name: values[asked] for name, values in flat.items()},
-            "won": games["winner"].to_numpy()[game] == np.where(is_first, 1, 2),
+            **{name: plies[name].to_numpy() for name in ("game_id", "orbit", "ply")},
+            "agent": agents,
+            "heuristic": [facts[text].heuristic for text in settings],
+            "depth": [depths[text] for text in settings],
+            **{name: plies[name].to_numpy() for name in PER_PLY},
+            "won": plies["winner"].to_numpy() == np.where(is_first, 1, 2),
         }
     )
-
-
-def _search_of(settings: str) -> tuple[str, float]:
-    """Return the heuristic and the depth limit in an agent's settings; empty and NaN if there is none."""
-    facts = read_facts(settings)
-    unit, value = facts.limit or ("", math.nan)
-    return facts.heuristic, value if unit == "depth" else math.nan
 
 
 def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:

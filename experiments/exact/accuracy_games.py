@@ -233,13 +233,11 @@ def _label_games(
 ) -> pd.DataFrame:
     """Return the player's decisions in games from these openings; ids combine opening and side."""
     first, last = judged_plies(openings.size)
-    side = agents.index(player)
     played = [games.moves[start:end].tolist() for start, end in pairwise(games.offsets.tolist())]
     labels = [label_moves(moves[: last + 1], first, openings.size, DEFAULT_LIMIT) for moves in played]
-    ids = [2 * row + side for row in rows]
-    agent_names = {f"agent_{index}": agent.name for index, agent in enumerate(agents, start=1)}
-    settings = {f"settings_{index}": json.dumps(agent.settings()) for index, agent in enumerate(agents, start=1)}
-    orbit = orbit_ids(openings.cells[rows], openings.size).astype("int64")
-    frame = pd.DataFrame({"game_id": ids, "orbit": orbit, **agent_names, **settings, "winner": games.winner})
-    decisions = decisions_frame(frame, label_table(ids, labels))
+    ids = [2 * row + agents.index(player) for row in rows]
+    frame = pd.DataFrame({"game_id": ids, "orbit": orbit_ids(openings.cells[rows], openings.size).astype("int64")})
+    for number, agent in enumerate(agents, start=1):
+        frame[f"agent_{number}"], frame[f"settings_{number}"] = agent.name, json.dumps(agent.settings())
+    decisions = decisions_frame(frame.assign(winner=games.winner), label_table(ids, labels))
     return decisions[decisions["agent"] == player.name]

@@ -9,7 +9,7 @@ The file has one row per pair, with the columns `SOLVED` of `experiments/record/
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import permutations
 from pathlib import Path
 
@@ -54,10 +54,7 @@ class BoardSummary:
     """Summary of the results of all placement pairs of a board.
 
     Attributes:
-        size: rows and columns.
-        winners: by pair, see `Winners`.
-        openings: number of pairs.
-        unknown: number of unsolved pairs.
+        openings, unknown: number of pairs, and of unsolved pairs.
         first_wins: number of pairs that player 1, who moves first after both placements, wins.
         winner: the winner from the empty board, or None if that is unknown.
         refutations: for each first cell, the replies after which player 2 wins.
@@ -91,8 +88,7 @@ def solve_all(
     """Solve every placement pair that is missing in the file; the file is written every few seconds.
 
     Args:
-        jobs: processes on this machine; 0: one per core.
-        cluster: the cluster to use instead, see `parallel_map`.
+        jobs, cluster: see `parallel_map`.
         limit: nodes or time for each pair; pairs left unknown are tried again by the next call.
         show: called with the number of finished pairs and of all pairs.
 
@@ -106,32 +102,28 @@ def solve_all(
         raise ValueError(f"a {size} board has only one cell and no placement pair: use a larger board")
     SearchBudget(limit)
     by_opening = {pair.opening: pair for pair in _read(path, size) if pair.winner} if path.exists() else {}
-    orbits = placement_orbits(*size)
-    missing = [orbit for orbit in orbits if orbit[0] not in by_opening]
-    pairs, members = sum(map(len, orbits)), {orbit[0]: orbit for orbit in orbits}
+    orbits = {orbit[0]: orbit for orbit in placement_orbits(*size)}
+    missing = [first for first in orbits if first not in by_opening]
+    pairs = sum(map(len, orbits.values()))
     show(len(by_opening), pairs)
     if missing:  # compile here once, so that the workers find the code in the cache
         native_function("solve", None, *size)
 
     def write() -> None:
         if missing:
-            _write(path, size, by_opening.values())
+            rows = [asdict(pair) for _, pair in sorted(by_opening.items())]
+            write_parquet(path, table_of_rows(rows, SCHEMA.with_metadata({_SIZE: str(size).encode()})))
 
     with written_often(write) as look:
-        for solved in parallel_map(solve_pair, ((size, orbit[0], limit) for orbit in missing), jobs, cluster):
-            for opening in members[solved.opening]:
-                by_opening[opening] = SolvedPair(opening, solved.winner, solved.nodes)
+        for solved in parallel_map(solve_pair, ((size, first, limit) for first in missing), jobs, cluster):
+            by_opening |= {opening: replace(solved, opening=opening) for opening in orbits[solved.opening]}
             show(len(by_opening), pairs)
             look()
     return _matrix(by_opening.values(), size.cells)
 
 
 def read_pairs(path: Path, size: Size) -> Winners:
-    """Read the results in a file that `solve_all` has written.
-
-    Raises:
-        ValueError: there is no such file, or it belongs to something else.
-    """
+    """Read the results in a file that `solve_all` has written; any other is a ValueError."""
     return _matrix(_read(path, size), size.cells)
 
 
@@ -216,11 +208,6 @@ def _solve_in_rounds(board: Board) -> tuple[bool, int]:
             left += [after] if lost is None else []
         unknown, budget = left, 4 * budget
     return False, nodes
-
-
-def _write(path: Path, size: Size, pairs: Iterable[SolvedPair]) -> None:
-    rows = [asdict(pair) for pair in sorted(pairs, key=lambda pair: pair.opening)]
-    write_parquet(path, table_of_rows(rows, SCHEMA.with_metadata({_SIZE: str(size).encode()})))
 
 
 def _read(path: Path, size: Size) -> list[SolvedPair]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from itertools import chain, starmap
 from pathlib import Path
 
 import numpy as np
 
+from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.files.atomic_write import sweep, written_often
 from knights_isolation.isolation.rules.classic_board import Board
 from knights_isolation.isolation.rules.game import MOST_COMPILED_CELLS, ON_THE_BOARD, Limit, Size
@@ -14,6 +16,7 @@ from knights_isolation.isolation.rules.seeds import mixed
 from knights_isolation.isolation.search.solver import SearchBudget, known_value, order_moves, value
 
 from ..plan.run_keeping import locked
+from ..play.parallel_map import parallel_map
 from ..record import log
 from ..record.checked_parquet import write_parquet
 from ..record.columns import Table, codes, concatenate, lists, numbers, table_of, take, where
@@ -30,7 +33,6 @@ _GIVE_UP_AFTER = 2
 
 Ply = tuple[int, int, int, int]
 """Labels of a ply: value, winning, legal, kept."""
-_LEFT_OUT: Ply = (-1, -1, -1, -1)
 
 
 class UnsolvableRunError(ValueError):
@@ -57,8 +59,7 @@ def label_run(
         forfeits: also label games that were not decided on the board, many of which ended early.
         first_ply: skip the plies before this one (the first placement is ply 0); they take most of the time.
         limit: nodes or time for each position.
-        jobs: processes on this machine; 0: one per core.
-        cluster: the cluster to use instead, see `parallel_map`.
+        jobs, cluster: see `parallel_map`.
         show: called with the number of labelled games and of requested games.
 
     Raises:
@@ -70,21 +71,27 @@ def label_run(
     table = _sampled(decided, sample)
     size = _size(run, table)
     SearchBudget(limit)
-    path, made = Path(run) / FILE, f"first_ply={first_ply} {limit}"
+    path, marked = Path(run) / FILE, {_MADE: f"first_ply={first_ply} {limit}".encode()}
     with locked(Path(run)):
         sweep(path)
-        labels = _resumed(path, made)
+        labels = _resumed(path, marked)
         check_fit(run, labels, games)
-        missing = where(table, ~np.isin(numbers(table, "game_id"), numbers(labels, "game_id")))
+        # games of the same opening share a batch, and the values of positions that are known there
+        missing = where(table, ~np.isin(numbers(table, "game_id"), numbers(labels, "game_id"))).sort_by("opening_id")
+        calls = [(missing.slice(start, _BATCH), first_ply, size, limit) for start in range(0, len(missing), _BATCH)]
         done = len(table) - len(missing)
 
         def write() -> None:
             if len(labels):
-                _write(path, labels, made)
+                write_parquet(path, labels.sort_by("game_id").replace_schema_metadata(marked))
 
         show(done, len(table))
+        if calls:  # compile here once, so that the workers find the code in the cache
+            native_function("solve", None, *size)
         with written_often(write) as look:
-            for batch in _label_in_parallel(missing, first_ply, size, limit, jobs, cluster):
+            others = parallel_map(_label_batch, calls[1:], jobs, cluster) if calls[1:] else ()
+            # the first batch by itself: it may show that the board is out of reach
+            for batch in chain(starmap(_label_batch, calls[:1]), others):
                 if not len(labels):
                     _check_reach(run, batch, size, limit)
                 labels = concatenate([labels, batch], SCHEMA)
@@ -114,7 +121,7 @@ def label_moves(
         ply = (-1, -1, len(board.legal_cells()), -1) if out_of_reach else _label(board, played, limit, known)
         unknown = min(unknown + 1, _GIVE_UP_AFTER) if ply[0] < 0 else 0
         plies.append(ply)
-    return [_LEFT_OUT] * (len(moves) - len(plies)) + plies[::-1]
+    return [(-1, -1, -1, -1)] * (len(moves) - len(plies)) + plies[::-1]
 
 
 def label_table(game_ids: Sequence[int], labels: Sequence[Sequence[Ply]]) -> Table:
@@ -141,33 +148,11 @@ def _label(board: Board, played: int, limit: Limit, known: dict[Hashable, bool])
     return int(is_won), sum(map(bool, keeps.values())), len(keeps), code
 
 
-def _label_in_parallel(
-    games: Table, first_ply: int, size: Size, limit: Limit, jobs: int, cluster: str | None
-) -> Iterator[Table]:
-    """Yield labels of all games by batch; games of the same opening share a batch and its known positions."""
-    if not len(games):
-        return
-    from knights_isolation.isolation.compiling.specialise import native_function
-
-    from ..play.parallel_map import parallel_map
-
-    # Compile here once, so that the workers find the code in the cache.
-    native_function("solve", None, *size)
-    games = games.sort_by("opening_id")
-    # Label the first batch alone: it may show that the board is out of reach.
-    yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)
-    batches = (games.slice(start, _BATCH) for start in range(_BATCH, len(games), _BATCH))
-    yield from parallel_map(_label_batch, ((batch, first_ply, size, limit) for batch in batches), jobs, cluster)
-
-
 def _label_batch(games: Table, first_ply: int, size: Size, limit: Limit) -> Table:
     known: dict[Hashable, bool] = {}
-    ids, openings, moves = (games[name].to_pylist() for name in ("game_id", "opening", "moves"))
-    labels = [
-        label_moves(cells, max(first_ply, len(opening)), size, limit, known)
-        for opening, cells in zip(openings, moves, strict=True)
-    ]
-    return label_table(ids, labels)
+    rows = games.to_pylist()
+    labels = [label_moves(row["moves"], max(first_ply, len(row["opening"])), size, limit, known) for row in rows]
+    return label_table([row["game_id"] for row in rows], labels)
 
 
 def _sampled(games: Table, sample: int | None) -> Table:
@@ -205,15 +190,9 @@ def _check_reach(run: str | Path, batch: Table, size: Size, limit: Limit) -> Non
         )
 
 
-def _resumed(path: Path, made: str) -> Table:
-    if not path.exists():
-        return SCHEMA.empty_table()
-    labels = read_file(path)
-    before = (labels.schema.metadata or {}).get(_MADE, b"").decode()
+def _resumed(path: Path, marked: dict[bytes, bytes]) -> Table:
+    labels = read_file(path) if path.exists() else SCHEMA.empty_table().replace_schema_metadata(marked)
+    before, made = ((table or {}).get(_MADE, b"").decode() for table in (labels.schema.metadata, marked))
     if before != made:
         raise ValueError(f"{path} was made with {before}, not with {made}: delete it and label again")
     return labels.replace_schema_metadata(None)
-
-
-def _write(path: Path, labels: Table, made: str) -> None:
-    write_parquet(path, labels.sort_by("game_id").replace_schema_metadata({_MADE: made.encode()}))

@@ -171,13 +171,12 @@ class _ErrorSearch:
             moves, failed = self._asked(states)
             self.levels.append((states, parents, moves))
             if failed.any():
-                return self._line(int(np.flatnonzero(failed)[0]))[:-1]
+                return self._line(int(failed.argmax()))[:-1]
             theirs = _moved(states, moves)
             going_on = np.flatnonzero(~is_over(theirs))
-            thrown = solve_moves(theirs.take(going_on)).values > 0
-            if thrown.any():
-                row = going_on[np.flatnonzero(thrown)[[0]]]
-                return (*self._line(int(row[0])), *self._won_by_opponent(theirs.take(row)))
+            thrown = going_on[solve_moves(theirs.take(going_on)).values > 0]
+            if len(thrown):
+                return (*self._line(int(thrown[0])), *self._won_by_opponent(theirs.take(thrown[:1])))
             states, rows = _expanded(theirs.take(going_on))
             parents = going_on[rows]
         return ()
@@ -188,13 +187,12 @@ class _ErrorSearch:
 
     def _line(self, row: int) -> tuple[int, ...]:
         """Return the moves up to the agent's in a position of the last level."""
-        reversed_moves: list[int] = []
+        line: list[int] = []
         for number, (states, parents, moves) in reversed([*enumerate(self.levels)]):
-            reversed_moves.append(int(moves[row]))
-            if number or states.turns[row]:
-                reversed_moves.append(int(states.other[row]))
+            before = [int(states.other[row])] if number or states.turns[row] else []
+            line = [*before, int(moves[row]), *line]
             row = int(parents[row])
-        return tuple(reversed_moves[::-1])
+        return tuple(line)
 
     def _won_by_opponent(self, theirs: States) -> list[int]:
         """Return the rest of a game in which the opponent keeps the win that it was given."""

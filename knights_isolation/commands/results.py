@@ -15,7 +15,7 @@ from ..parameters import About, command
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from knights_isolation.experiments.published.published_claims import PublishedAnalysis
+    from knights_isolation.experiments.published import PublishedAnalysis
     from knights_isolation.experiments.statistics.planning import FixedPlan
     from knights_isolation.experiments.statistics.run_results import RunResults
 
@@ -150,7 +150,7 @@ def published(
         isolation published
         isolation published results.csv --baseline ID_Improved
     """
-    from knights_isolation.experiments.published.published_claims import analyse_file
+    from knights_isolation.experiments.published import analyse_file
     from knights_isolation.reports.charts.study_charts import published_chart
     from knights_isolation.reports.tables.published import published_sections
 

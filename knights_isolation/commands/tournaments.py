@@ -13,7 +13,7 @@ from ..parameters import About, command
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.commit_check import Checked
-    from knights_isolation.experiments.league.league_results import Results
+    from knights_isolation.experiments.league.league_run import Results
     from knights_isolation.experiments.record.run_directory import RunSummary
     from knights_isolation.experiments.record.tries import Try
     from knights_isolation.experiments.statistics.run_results import RunResults
@@ -171,7 +171,7 @@ def league(
         isolation league submissions --check-only
         isolation league submissions --pairs 20 --limit cpu_ms=300 --out runs/class
     """
-    from knights_isolation.reports.league.league_pages import league_answer
+    from knights_isolation.reports.league import league_answer
 
     settings = {"pairs": pairs, "limit": limit, "hard_cap": hard_cap, "board": board, "schedule": schedule}
     return league_answer(

@@ -42,7 +42,7 @@ from ..text.cell_values import Points, Range, Ratio, Share, estimate_of, plurali
 from ..text.rendering import Section, is_terminal, render_sections, terminal_width, wrapped
 from ..text.verdict_details import two_digits
 from ..text.wording import duel_words, evidence_sentences
-from ..watch.run_progress import play_kept_run
+from ..watch import play_kept_run
 from .file_answers import skipped_sentence, suspicions
 
 _COURSE_LIMIT = 150e6  # time per move of the course, in nanoseconds

@@ -37,7 +37,7 @@ from ..text.rendering import (
     wrapped,
 )
 from ..text.verdict_details import verdict_clause, verdict_of
-from ..watch.run_progress import play_kept_run
+from ..watch import play_kept_run
 
 _INDENT = "  "
 

@@ -57,7 +57,7 @@ def catalogue_answer(file: str | Path | None) -> Result[list[CatalogueEntry]]:
 def _of_file(file: str | Path) -> list[CatalogueEntry]:
     from knights_isolation.experiments.plan.user_files import file_catalogue
 
-    from ..watch.run_progress import counting
+    from ..watch import counting
 
     with captured(str(file)), counting("heuristics") as show:
         return file_catalogue(file, show)

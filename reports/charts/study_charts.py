@@ -18,7 +18,7 @@ from . import chart
 if TYPE_CHECKING:
     # Each command draws the chart of one study, and does not wait for what the others compute with.
     from knights_isolation.experiments.exact.refutation import Refuted
-    from knights_isolation.experiments.published.published_claims import PublishedAnalysis
+    from knights_isolation.experiments.published import PublishedAnalysis
     from knights_isolation.experiments.statistics.proportions import Interval
     from knights_isolation.experiments.studies.feature_selection import Selection
     from knights_isolation.experiments.studies.pairwise_fit import Fit

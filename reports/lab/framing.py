@@ -10,7 +10,7 @@ from markupsafe import escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from ..league.league_pages import SCRIPTS
+from ..league import SCRIPTS
 from ..pages.templates import SCRIPT, page_template, policy_of
 from ..replay import bundle
 

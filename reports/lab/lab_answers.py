@@ -21,7 +21,7 @@ from knights_isolation import heuristics
 from knights_isolation.experiments.analysis.quick_trial import try_heuristic
 from knights_isolation.experiments.exact.labels import has_labels
 from knights_isolation.experiments.league.entries import LeagueEntries, read_book
-from knights_isolation.experiments.league.league_results import read_results
+from knights_isolation.experiments.league.league_run import read_results
 from knights_isolation.experiments.positions import move_values
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.ratings import rate
@@ -36,7 +36,7 @@ from ..analysis.file_answers import trial_lines, trial_row
 from ..board.handlers import SOLVING_MS
 from ..board.request_models import AddressModel, Name, StrictModel
 from ..board.resources import Resources, run_of
-from ..league.league_pages import pages
+from ..league import pages
 from ..pages.templates import page_with_script
 from ..replay import json_score
 from ..text.cell_values import Elo, Estimate, Share

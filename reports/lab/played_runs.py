@@ -24,7 +24,7 @@ from knights_isolation.isolation.suggestions import command as shown_command
 from ..answers import Result, run_path
 from ..kept_answers import results_of
 from ..studies.planning import dry_run
-from ..watch.run_progress import end_message, judging, outcome_text, play
+from ..watch import end_message, judging, outcome_text, play
 
 
 def write_example() -> Result[Any]:

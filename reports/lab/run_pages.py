@@ -32,7 +32,7 @@ from ..board.board_processes import BoardAnswer, Processes, Question, succeeded
 from ..board.resources import Resources, run_of
 from ..charts.chart import Axis
 from ..charts.interval_charts import race
-from ..league.league_pages import INDEX
+from ..league import INDEX
 from ..pages.templates import PAGE, kept_pages, with_pages
 from ..text.cell_values import Range, Share, speed_words, time_words
 from ..text.wording import caveats, forfeit_sentences

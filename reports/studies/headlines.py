@@ -55,7 +55,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH) -> Result[RunRe
     For a best-of: the remaining contenders, and how far the others are behind the leader. For matches that a sequential
     test stops: its decisions.
     """
-    from knights_isolation.experiments.exact.opening_winners import knows_winners
+    from knights_isolation.experiments.exact.labels import knows_winners
 
     section, tables = _comparison(findings, worth)
     # the table of results by theory exists only if some openings' winners are known

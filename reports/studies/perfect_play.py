@@ -36,7 +36,7 @@ from ..plots.style import save
 from ..tables.accuracy import accuracy_sections
 from ..text.cell_values import Share, pluralise
 from ..text.rendering import Section
-from ..watch.run_progress import counting
+from ..watch import counting
 
 
 def refutations_answer(agents: Sequence[str], opponent: str, *asked: Any) -> Result[list[Refuted]]:

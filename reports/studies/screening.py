@@ -38,7 +38,7 @@ from ..tables.run_notes import cost_cell, cost_sentence
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section, terminal_width, wrapped
 from ..text.verdict_details import Word, verdict_of, verdict_sentence
-from ..watch.run_progress import counting
+from ..watch import counting
 
 _NOTES = (
     "Kept: share of winning positions where a mistake was possible in which the agent's move keeps the win. Trouble: "

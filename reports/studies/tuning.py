@@ -66,7 +66,7 @@ from ..tables.run_notes import equal_cost_sentences, times_words
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section
 from ..text.verdict_details import Word, verdict_of
-from ..watch.run_progress import counting, play_kept_run
+from ..watch import counting, play_kept_run
 from .screening import verdict, verdict_section
 
 Patch = str | Path | None

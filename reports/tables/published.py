@@ -9,7 +9,7 @@ from ..text.rendering import Section
 from ..text.wording import p_words
 
 if TYPE_CHECKING:
-    from knights_isolation.experiments.published.published_claims import (
+    from knights_isolation.experiments.published import (
         AgentResult,
         Claim,
         PublishedAnalysis,

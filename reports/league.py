@@ -12,13 +12,13 @@ from typing import Any
 from markupsafe import Markup
 
 from knights_isolation.experiments.league.entries import Check, LeagueEntries
-from knights_isolation.experiments.league.league_results import (
+from knights_isolation.experiments.league.league_run import (
     Blunder,
     ClassGame,
+    League,
     Results,
     judge_league,
 )
-from knights_isolation.experiments.league.league_run import League
 from knights_isolation.experiments.league.submissions import Submission, check_folder
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.play.runner import RunOutcome
@@ -32,19 +32,19 @@ from knights_isolation.isolation.sample_players import NO_MOVE
 from knights_isolation.isolation.suggestions import advice, command, tell
 from knights_isolation.isolation.usercode.user_exceptions import to_one_line
 
-from ..answers import Result, RunLike, drawn, run_path
-from ..charts.chart import Cell, Grid, strength
-from ..charts.grids import UNRANKED
-from ..charts.interval_charts import ladder
-from ..pages.templates import data_url, page_with_script
-from ..replay import Replay, bundle, describe_end, embedded
-from ..studies.planning import dry_run as planned
-from ..tables.ratings import highest, rating_notes, rating_rows
-from ..tables.run_notes import of_runs
-from ..text.cell_values import Elo, Estimate, Share, pluralise
-from ..text.rendering import Section, render_sections, terminal_width, wrapped
-from ..text.wording import caveats, forfeit_notes, state_words
-from ..watch.run_progress import counting, judging, play
+from .answers import Result, RunLike, drawn, run_path
+from .charts.chart import Cell, Grid, strength
+from .charts.grids import UNRANKED
+from .charts.interval_charts import ladder
+from .pages.templates import data_url, page_with_script
+from .replay import Replay, bundle, describe_end, embedded
+from .studies.planning import dry_run as planned
+from .tables.ratings import highest, rating_notes, rating_rows
+from .tables.run_notes import of_runs
+from .text.cell_values import Elo, Estimate, Share, pluralise
+from .text.rendering import Section, render_sections, terminal_width, wrapped
+from .text.wording import caveats, forfeit_notes, state_words
+from .watch import counting, judging, play
 
 _SURE = 0.975
 _FEW = 4

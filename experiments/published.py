@@ -1,4 +1,25 @@
-"""Re-analyse published win and loss tables against the baseline of the same source.
+"""Published win and loss tables: read, and judged anew against the baseline of the same source.
+
+One row of CSV is an agent's wins and losses against one opponent. The classic scripts have two formats. The first
+edition prints a block per agent:
+
+    *************************
+     Evaluating: ID_Improved
+    *************************
+      Match 1: ID_Improved vs   Random    Result: 20 to 0
+    Results:
+    ----------
+    ID_Improved         71.71%
+
+The second edition prints one table, a column per agent:
+
+     Match #   Opponent    AB_Improved   AB_Custom
+                            Won | Lost   Won | Lost
+        1       Random       6  |   4     8  |   2
+    --------------------------------------------------
+               Win Rate:      60.0%        68.6%
+
+Surrounding text (headings, prose, comment signs, warnings) is skipped.
 
 Such tables contain no openings, so nothing is known about pairing: all games are treated as independent. If openings
 decide games and sides were swapped, the true uncertainty is smaller, so these tests are conservative.
@@ -10,27 +31,235 @@ different mix of opponents cannot cause an apparent difference.
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import scipy
 
-from ..statistics.proportions import ALPHA, Floats, Interval, Proportion, check_integer, wilson
-from ..statistics.step_down import holm
-from .published_tables import PublishedTables, bundled_csv, parse_classic_text, parse_csv
+from knights_isolation.isolation.files.received import read_shipped
 
-T = TypeVar("T")
-K = TypeVar("K")
+from .statistics.proportions import ALPHA, Floats, Interval, Proportion, check_integer, wilson
+from .statistics.step_down import holm
+
+FILE = Path(__file__).parent / "data" / "published_results.csv"
+REQUIRED = ("agent", "opponent", "wins", "losses")
 PAIRING_UNKNOWN = (
     "The openings were not published, so pairing is unknown and games are treated as independent. Where swapped "
     "openings decide many games, the true uncertainty is smaller and these tests are conservative."
 )
 
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """Wins and losses of `agent` against `opponent` in one `table` of one `source`."""
+
+    source: str
+    table: str
+    agent: str
+    opponent: str
+    wins: int
+    losses: int
+
+
+@dataclass(frozen=True)
+class PublishedTables:
+    """Rows in the order of the text, and its problems: see `parse_classic_text`."""
+
+    rows: tuple[PublishedRow, ...]
+    problems: tuple[str, ...] = ()
+
+
+def bundled_csv() -> str:
+    """Return the text of the published evaluations that ship with the project."""
+    return read_shipped(FILE).decode().replace("\r\n", "\n")
+
+
+def parse_csv(text: str, source: str = "") -> PublishedTables:
+    """Parse CSV with the columns agent, opponent, wins, losses and, optionally, source and table.
+
+    `source` is used if there is no such column. Raises ValueError, naming the line, for a missing column or value,
+    invalid counts, and an opponent listed twice for the same agent of the same table.
+    """
+    reader = csv.DictReader(io.StringIO(text))
+    missing = [name for name in REQUIRED if name not in (reader.fieldnames or ())]
+    if missing:
+        raise ValueError(f"line 1: a table needs the columns {', '.join(REQUIRED)}; {', '.join(missing)} missing")
+    rows: dict[tuple[str, ...], PublishedRow] = {}
+    for record in reader:
+        line = reader.line_num
+        cells = {name: (record.get(name) or "").strip() for name in (*REQUIRED, "source", "table")}
+        if not cells["agent"] or not cells["opponent"]:
+            raise ValueError(f"line {line}: agent and opponent must not be empty")
+        for name in ("wins", "losses"):
+            if not (cells[name].isascii() and cells[name].isdigit()):
+                raise ValueError(f"line {line}: {name} must be a whole number of at least 0, not {cells[name]!r}")
+        row = PublishedRow(
+            source=cells["source"] or source,
+            table=cells["table"],
+            agent=cells["agent"],
+            opponent=cells["opponent"],
+            wins=int(cells["wins"]),
+            losses=int(cells["losses"]),
+        )
+        if rows.setdefault((row.source, row.table, row.agent, row.opponent), row) is not row:
+            raise ValueError(f"line {line}: {row.agent} against {row.opponent} is listed twice in one table")
+    return PublishedTables(tuple(rows.values()))
+
+
+_HEADING = re.compile(r"\s*#+\s+(\S.*?)\s*#*\s*$")
+_EVALUATING = re.compile(r"\bEvaluating\s*:\s*(\S.*?)[\s*]*$")
+_MATCH = re.compile(r"\bMatch\s+\d+\s*:\s*(\S.*?)\s+vs\.?\s+(\S.*?)\s*$")
+_RESULT = re.compile(r"\bResult\s*:\s*(\d+)(?:\.0+)?\s+to\s+(\d+)(?:\.0+)?(?!\S)")
+_SHARE = re.compile(r"[\s#>*|-]*(?:Results?\s*:)?\s*(\S.*?)\s*:?\s+(\d+(?:\.\d+)?)\s*%[\s*|]*$")
+_COLUMNS = re.compile(r"\bMatch\s*#\s+Opponent\s+(\S.*?)\s*$")
+_ROW = re.compile(r"[\s#>*/]*\d+\s+(\S.*?)\s+(\d+\s*\|\s*\d+(?:\s+\d+\s*\|\s*\d+)*)[\s|]*$")
+_BROKEN_ROW = re.compile(r"[\s#>*/]*\d+\s+[^\W\d].*\|")
+_CELL = re.compile(r"(\d+)\s*\|\s*(\d+)")
+_WIN_RATE = re.compile(r"\bWin Rate\s*:\s*((?:\d+(?:\.\d+)?\s*%\s*)+)")
+
+
+@dataclass
+class _Block:
+    """Accumulated results of one agent; `printed` is its name in the match lines."""
+
+    agent: str
+    heading: str
+    printed: str | None = None
+    results: dict[str, tuple[int, int]] = field(default_factory=dict)
+    is_checked: bool = False
+
+
+def parse_classic_text(text: str, source: str = "notes") -> PublishedTables:
+    """Parse all results in `text`, in either format and for any number of runs.
+
+    A table ("run 1", "run 2: <heading above it>", …) has each agent once: when an agent recurs, a new run starts.
+    Opponents with a depth in their names ("MM/3_Null") are named without it. Percentages that do not match the counts,
+    and matches without a result, are reported in `problems`. Raises ValueError, naming the line, if there is no result
+    at all, or if a row of the second format has a different number of columns than its header.
+    """
+    blocks: list[_Block] = []
+    problems: list[str] = []
+    columns: list[_Block] = []
+    heading, names = "", ""
+    pending: tuple[str, str] | None = None
+    unplayed: list[int] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _EVALUATING.search(line):
+            blocks.append(_Block(match[1], heading))
+        elif match := _MATCH.search(line):
+            pending = (match[1], re.split(r"\s{2,}|\t|\s*\bResult\b", match[2])[0])
+            unplayed.append(number)
+        elif match := _COLUMNS.search(line):
+            names, columns = match[1], []
+        elif match := _WIN_RATE.search(line):
+            rates = re.findall(r"(\d+(?:\.\d+)?)\s*%", match[1])
+            if columns and len(rates) != len(columns):
+                problems.append(f"line {number}: {len(rates)} win rates for {len(columns)} agents")
+            elif columns:
+                problems += chain.from_iterable(map(_check, columns, rates, repeat(number)))
+            names, columns = "", []
+        elif names and (match := _ROW.match(line)):
+            cells = [(int(wins), int(losses)) for wins, losses in _CELL.findall(match[2])]
+            if not columns:
+                columns = _start_columns(names, heading, len(cells), number)
+                blocks += columns
+            _enter_row(columns, _without_depth(match[1]), cells, number)
+        elif names and _BROKEN_ROW.match(line):
+            raise ValueError(f"line {number}: a row of a table needs wins and losses for every agent: {line.strip()!r}")
+        elif match := _SHARE.match(line):
+            named = next((block for block in reversed(blocks) if match[1] in (block.agent, block.printed)), None)
+            if named and not named.is_checked:  # later shares are summaries of other results
+                problems += _check(named, match[2], number)
+        elif match := _HEADING.match(line):
+            heading = match[1]
+        # the result usually ends the line of its match, but a warning printed in between splits it
+        if pending and (result := _RESULT.search(line)):
+            _enter(blocks, heading, *pending, int(result[1]), int(result[2]))
+            pending = None
+            unplayed.pop()
+    problems += [f"line {number}: a match without a result, skipped" for number in unplayed]
+    rows = tuple(_rows((block for block in blocks if block.results), source))
+    if not rows:
+        raise ValueError(
+            'no results found; expected lines like "Match 1: ID_Improved vs Random  Result: 20 to 0", a table headed '
+            '"Match #  Opponent  …", or CSV with the columns agent, opponent, wins, losses'
+        )
+    return PublishedTables(rows, tuple(problems))
+
+
+def _without_depth(name: str) -> str:
+    return re.sub(r"^(MM|AB)/\d+_", r"\1_", name)
+
+
+def _enter(blocks: list[_Block], heading: str, agent: str, opponent: str, wins: int, losses: int) -> None:
+    opponent = _without_depth(opponent)
+    block = blocks[-1] if blocks else None
+    if block is None or block.printed not in (None, agent) or opponent in block.results:
+        block = _Block(agent, heading)
+        blocks.append(block)
+    block.printed = agent
+    block.results[opponent] = (wins, losses)
+
+
+def _start_columns(names: str, heading: str, cells: int, line: int) -> list[_Block]:
+    # names may contain single spaces, and long names are separated by only one: the first row decides
+    for separator in (r"\s{2,}|\t", r"\s+"):
+        agents = re.split(separator, names)
+        if len(agents) == cells:
+            return [_Block(agent, heading) for agent in agents]
+    raise ValueError(f"line {line}: {cells} columns of wins and losses do not fit the agents {names!r}")
+
+
+def _enter_row(columns: list[_Block], opponent: str, cells: list[tuple[int, int]], line: int) -> None:
+    if len(cells) != len(columns):
+        raise ValueError(f"line {line}: expected {len(columns)} columns of wins and losses, not {len(cells)}")
+    if opponent in columns[0].results:
+        raise ValueError(f"line {line}: {opponent} is listed twice in one table")
+    for block, cell in zip(columns, cells, strict=True):
+        block.results[opponent] = cell
+
+
+def _check(block: _Block, rate: str, line: int) -> list[str]:
+    wins = sum(won for won, _ in block.results.values())
+    games = wins + sum(lost for _, lost in block.results.values())
+    if not games:
+        return []
+    block.is_checked = True
+    decimals = len(rate.partition(".")[2])
+    share = 100 * wins / games
+    if abs(float(rate) - share) <= 0.5 * 10**-decimals + 1e-6:
+        return []
+    return [
+        f"line {line}: {block.agent} has {rate} % in the text, but its counts, {wins} of {games}, "
+        f"give {share:.{decimals}f} %"
+    ]
+
+
+def _rows(blocks: Iterable[_Block], source: str) -> list[PublishedRow]:
+    rows: list[PublishedRow] = []
+    run, agents, table = 0, set[str](), ""
+    for block in blocks:
+        if not run or block.agent in agents:
+            run, agents = run + 1, set()
+            table = f"run {run}: {block.heading}" if block.heading else f"run {run}"
+        agents.add(block.agent)
+        rows += [
+            PublishedRow(source, table, block.agent, opponent, wins, losses)
+            for opponent, (wins, losses) in block.results.items()
+        ]
+    return rows
+
+
+T = TypeVar("T")
+K = TypeVar("K")
 _BASELINE = re.compile(r"(id|ab)_improved(_score)?", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"student|(ab|id)?_?custom(_?(player|score))?(_\d+)?", re.IGNORECASE)
 
@@ -117,10 +346,7 @@ class PublishedAnalysis:
 
 
 def parse_published(text: str, source: str = "notes") -> PublishedTables:
-    """Parse CSV or the output of the classic scripts.
-
-    `source` is the source's name if `text` does not contain one.
-    """
+    """Parse CSV or the output of the classic scripts; `source` is the source's name if `text` does not contain one."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     columns = {name.strip().strip('"') for name in first.lstrip("\ufeff").split(",")}
     if {"wins", "losses"} <= columns:
@@ -224,22 +450,29 @@ def _adjust(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _repetition(runs: Sequence[AgentResult]) -> Repetition:
-    shared = [name for name, _ in runs[0].opponents if all(name in dict(run.opponents) for run in runs)]
-    of_runs = [[dict(run.opponents)[name] for name in shared] for run in runs]
-    won, played = ([sum(getattr(rate, count) for rate in run) for run in of_runs] for count in ("wins", "games"))
-    total = [_total(runs)[name] for name in shared]
+    by_run, total = [dict(run.opponents) for run in runs], _total(runs)
+    shared = [name for name in by_run[0] if all(name in run for run in by_run)]
+    # [run, opponent, (wins, games)]
+    counts = np.array([[(run[name].wins, run[name].games) for name in shared] for run in by_run]).reshape(
+        -1, len(shared), 2
+    )
+    won, played = counts.sum(axis=1).T
     # two runs of the shortest length, with each opponent's rate over all runs together
-    games = min(played)
-    share = games / max(sum(played), 1)
-    variance = sum(share * wins * (1 - wins / games_of_all) for wins, games_of_all in total if games_of_all)
-    rates = [wins / max(of_run, 1) for wins, of_run in zip(won, played, strict=True)]
+    games = int(played.min())
+    share = games / max(int(played.sum()), 1)
+    variance = sum(
+        share * wins * (1 - wins / games_of_all)
+        for wins, games_of_all in map(total.__getitem__, shared)
+        if games_of_all
+    )
+    rates = won / np.maximum(played, 1)
     return Repetition(
         source=runs[0].source,
         agent=runs[0].agent,
         runs=tuple(runs),
-        largest_difference=max(rates) - min(rates),
+        largest_difference=float(rates.max() - rates.min()),
         expected_difference=1.96 * math.sqrt(2 * variance) / games if games else math.nan,
-        p_value=homogeneity([[(rate.wins, rate.games - rate.wins) for rate in run] for run in of_runs]),
+        p_value=homogeneity([[(int(wins), int(games - wins)) for wins, games in run] for run in counts]),
     )
 
 

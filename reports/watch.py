@@ -35,8 +35,8 @@ from knights_isolation.experiments.studies.noted_tries import note_run
 from knights_isolation.isolation.rules.game import Cost
 from knights_isolation.isolation.suggestions import COMMAND, advice, command
 
-from ..text.cell_values import Share, WordedCell, pluralise, speed_words
-from ..text.rendering import Section, is_terminal, render_rows, render_sections, shortened, terminal_width, wrapped
+from .text.cell_values import Share, WordedCell, pluralise, speed_words
+from .text.rendering import Section, is_terminal, render_rows, render_sections, shortened, terminal_width, wrapped
 
 _SHOWN = 12
 _SHARE_OF_TIME = 0.02

@@ -1,1 +1,0 @@
-"""Published results: parse and reanalyse them."""

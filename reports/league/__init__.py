@@ -1,1 +1,0 @@
-"""Pages of a league: the ranking, a page for all, a page for each player."""

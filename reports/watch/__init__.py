@@ -1,1 +1,0 @@
-"""The progress of a run in the terminal."""
