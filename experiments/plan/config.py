@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_args
@@ -49,22 +49,18 @@ class OpeningSpec:
     subset: Subset = "any"
 
 
-Options = dict[str, str | int | float | bool]
+def _valid(is_valid: Callable[[Any], bool], message: str) -> AfterValidator:
+    """Return a validator of values that are not None."""
+
+    def validate(value: Any) -> Any:
+        if value is not None and not is_valid(value):
+            raise ValueError(message)
+        return value
+
+    return AfterValidator(validate)
 
 
-def _check_name(value: str) -> str:
-    if not re.fullmatch(r"[^\s@/,=]+", value):
-        raise ValueError("a name must be one word without @ / , and =")
-    return value
-
-
-def _check_command(value: tuple[str, ...]) -> tuple[str, ...]:
-    if not value or not value[0]:
-        raise ValueError('a command must be a program and its arguments, as in ["./engine", "--quiet"]')
-    return value
-
-
-def _check_options(value: Options) -> Options:
+def _check_options(value: dict[str, Any]) -> dict[str, Any]:
     if any(re.search(r"[\r\n]", f"{name}{text}") for name, text in value.items()):
         raise ValueError("the name and the value of an option must be single lines")
     names = [name.lower() for name in value]
@@ -73,31 +69,35 @@ def _check_options(value: Options) -> Options:
     return value
 
 
+_A_NAME = "a name must be one word without @ / , and ="
+_A_COMMAND = 'a command must be a program and its arguments, as in ["./engine", "--quiet"]'
+_Listed = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+"""For tuples, which TOML has as lists."""
+_Texts = Annotated[tuple[str, ...], _Listed]
+
+
 class Engine(BaseModel):
     """An engine of the file, with the name that specs use for it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    name: Annotated[str, AfterValidator(_check_name)]
-    command: Annotated[tuple[str, ...], AfterValidator(_check_command)]
+    name: Annotated[str, _valid(lambda name: re.fullmatch(r"[^\s@/,=]+", name), _A_NAME)]
+    command: Annotated[_Texts, _valid(lambda command: command and command[0], _A_COMMAND)]
     protocol: Language = ""
-    options: Annotated[Options, AfterValidator(_check_options)] = Field(default_factory=dict)
+    options: Annotated[dict[str, str | int | float | bool], AfterValidator(_check_options)] = Field(
+        default_factory=dict
+    )
     directory: str = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _listed(cls, data: Any) -> Any:
-        return _with_tuples(data) if isinstance(data, dict) else data
 
     @property
     def program(self) -> Program:
         """The engine's program."""
-        texts = {
-            name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in self.options.items()
-        }
-        return Program(
-            self.command, self.protocol, (*texts.items(),), str(expand_path(self.directory)) if self.directory else ""
-        )
+        texts = [
+            (name, str(value).lower() if isinstance(value, bool) else str(value))
+            for name, value in self.options.items()
+        ]
+        directory = str(expand_path(self.directory)) if self.directory else ""
+        return Program(self.command, self.protocol, tuple(texts), directory)
 
 
 LARGEST_DIFFERENCE = 1_000
@@ -150,32 +150,14 @@ def check_jobs(jobs: int) -> int:
 
     most = JOBS_A_CORE * cpu_count()
     if jobs > most:
-        raise ValueError(
-            f"too many: at most {most} processes on {cpu_count()} cores; more than one per core is not faster; 0: one "
-            f"per core"
-        )
+        why = "more than one per core is not faster; 0: one per core"
+        raise ValueError(f"too many: at most {most} processes on {cpu_count()} cores; {why}")
     return jobs
-
-
-def _check_contenders(value: tuple[str, ...]) -> tuple[str, ...]:
-    if not value:
-        raise ValueError("at least one contender is needed")
-    return value
 
 
 def _check_pairs(value: object) -> object:
     if value != "all" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
         raise ValueError('pairs must be a whole number of at least 1, or "all"')
-    return value
-
-
-def _check_sprt(value: tuple[float, ...] | None) -> tuple[float, ...] | None:
-    if value is not None and not (len(value) in (2, 3) and value[0] < value[1]):
-        raise ValueError("two increasing differences required, such as [0, 20], and maybe an error rate")
-    if value is not None and not all(0 < error < 0.5 for error in value[2:]):
-        raise ValueError("the error rate must be between 0 and 0.5")
-    if value is not None and max(map(abs, value[:2])) > LARGEST_DIFFERENCE:
-        raise ValueError(f"differences must be between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}")
     return value
 
 
@@ -199,24 +181,36 @@ class Config(BaseModel):
 
     board: Annotated[str, AfterValidator(lambda text: str(playable_size(text)))] = "7x7"
     format: Format = "gauntlet"
-    contenders: Annotated[tuple[str, ...], AfterValidator(_check_contenders)] = ("ID:*",)
+    contenders: Annotated[_Texts, _valid(bool, "at least one contender is needed")] = ("ID:*",)
     baseline: str | None = None
-    opponents: tuple[str, ...] = ()
+    opponents: _Texts = ()
     control: bool = False
     openings: Annotated[str, AfterValidator(lambda text: parse_openings(text) and text)] = "random:2"
     pairs: Annotated[int | Literal["all"], BeforeValidator(_check_pairs)] = 180
     limit: Annotated[str, AfterValidator(lambda text: str(parse_limit(text)))] = "nodes=10000"
     equal_cost: bool = False
-    sprt: Annotated[tuple[float, ...] | None, AfterValidator(_check_sprt)] = None
+    sprt: Annotated[
+        tuple[float, ...] | None,
+        _Listed,
+        _valid(
+            lambda test: len(test) in (2, 3) and test[0] < test[1],
+            "two increasing differences required, such as [0, 20], and maybe an error rate",
+        ),
+        _valid(lambda test: all(0 < error < 0.5 for error in test[2:]), "the error rate must be between 0 and 0.5"),
+        _valid(
+            lambda test: max(map(abs, test[:2])) <= LARGEST_DIFFERENCE,
+            f"differences must be between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}",
+        ),
+    ] = None
     elo_model: Annotated[Literal["normalized"] | None, BeforeValidator(_check_elo_model)] = None
     seed: int = Field(default=1, ge=0, lt=2**63)
     hard_cap: float | None = Field(default=None, ge=0)
     jobs: Annotated[int, Field(ge=0), AfterValidator(check_jobs)] = 0
     cluster: str | None = Field(default=None, min_length=1)
     out: str | None = None
-    engines: Annotated[tuple[Engine, ...] | None, AfterValidator(_check_engines)] = None
+    engines: Annotated[tuple[Engine, ...] | None, _Listed, AfterValidator(_check_engines)] = None
     more_pairs: int | None = Field(default=None, ge=1)
-    more_for: tuple[str, ...] | None = None
+    more_for: Annotated[tuple[str, ...] | None, _Listed] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -227,15 +221,20 @@ class Config(BaseModel):
         allowed = _DEFAULTS[format_] if is_known else {}
         for key in ("baseline", "opponents", "control"):
             if is_known and key not in allowed and data.get(key):
-                raise ValueError(
-                    f"{key} does not apply to a {format_}; remove it, or use format = {_formats_with(key)}"
-                )
+                formats = " or ".join(f'"{name}"' for name, defaults in _DEFAULTS.items() if key in defaults)
+                raise ValueError(f"{key} does not apply to a {format_}; remove it, or use format = {formats}")
         openings = data.get("openings", "random:2")
         is_open_ended = format_ == "head-to-head" and data.get("sprt")
         is_drawn = str(openings).startswith("random") and not is_open_ended
         pairs = allowed.get("pairs", 100) if is_drawn else "all"
         filled = {**allowed, "pairs": pairs, **data}
-        return _with_specs(_with_tuples(filled))
+        for key in ("contenders", "opponents", "baseline"):
+            value = filled.get(key)
+            if callable(value):
+                filled[key] = spec_of(value)
+            elif isinstance(value, list | tuple):
+                filled[key] = tuple(spec_of(agent) if callable(agent) else agent for agent in value)
+        return filled
 
     @model_validator(mode="after")
     def _agree(self) -> Config:
@@ -253,10 +252,8 @@ class Config(BaseModel):
         if self.more_pairs and (self.format not in ("gauntlet", "head-to-head") or self.sprt or self.pairs == "all"):
             raise ValueError("more_pairs needs a gauntlet or a head-to-head with a number of pairs, without sprt")
         if self.cluster and self.jobs:
-            raise ValueError(
-                "jobs and cluster exclude each other: set the jobs of each cluster machine with isolation cluster join "
-                "--jobs"
-            )
+            machines = "set the jobs of each cluster machine with isolation cluster join --jobs"
+            raise ValueError(f"jobs and cluster exclude each other: {machines}")
         return self
 
     @property
@@ -353,24 +350,6 @@ def _explain_one(details: Mapping[str, Any]) -> str:
         return f"{key} is missing"
     value = json.dumps(details["input"], default=str, ensure_ascii=False)
     return f"{key} = {value}: {message[:1].lower()}{message[1:]}"
-
-
-def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
-
-
-def _with_specs(data: dict[str, Any]) -> dict[str, Any]:
-    for key in ("contenders", "opponents", "baseline"):
-        value = data.get(key)
-        if callable(value):
-            data[key] = spec_of(value)
-        elif isinstance(value, tuple):
-            data[key] = tuple(spec_of(agent) if callable(agent) else agent for agent in value)
-    return data
-
-
-def _formats_with(key: str) -> str:
-    return " or ".join(f'"{name}"' for name, defaults in _DEFAULTS.items() if key in defaults)
 
 
 def _toml_value(value: object) -> str:

@@ -30,12 +30,7 @@ def write_json(path: Path, facts: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read the object in a file, without its checksum keys.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it is damaged or too large, or contains no object.
-    """
+    """Read the object in a file, without its checksum keys; ValueError if it is damaged, too large, or no object."""
     check_size(path)
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
@@ -81,8 +76,7 @@ class Lines:
 def append_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     """Append records, after those of other processes that write at the same time; durable on return.
 
-    Raises:
-        OSError: the disk is full, or the file cannot be written; nothing of the records is left.
+    If OSError is raised, as when the disk is full, nothing of them is left.
     """
     lines = b"".join(map(_sealed, records))
     if not lines:
@@ -115,8 +109,7 @@ def append_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 def read_lines(path: Path, read: Callable[[dict[str, Any]], T], remedy: str) -> list[T]:
     """Return what `read` makes of the records, the oldest first; nothing if there is no file.
 
-    Raises:
-        DamagedFileError: a line was damaged or edited; the message names it, and the `remedy`.
+    DamagedFileError names a line that was damaged or edited, and the `remedy`.
     """
     try:
         lines = inspect_lines(path)
@@ -128,11 +121,7 @@ def read_lines(path: Path, read: Callable[[dict[str, Any]], T], remedy: str) -> 
 def open_journal(path: Path, question: Mapping[str, Any], read: Callable[[dict[str, Any]], T]) -> list[T]:
     """Return what `read` makes of the records of a journal, whose first line is the question that they belong to.
 
-    If there is none, begin it.
-
-    Raises:
-        DamagedFileError: a line was damaged or edited; the message names it.
-        ValueError: it belongs to another question, or is none.
+    If there is none, begin it. Raises ValueError if it belongs to another question or is damaged.
     """
     if not path.exists() or _sealed(question)[:-2].startswith(path.read_bytes()):  # its first line is incomplete
         append_lines(path, [question])
@@ -186,8 +175,7 @@ def _sealed(record: Mapping[str, Any]) -> bytes:
 
 
 def _unsealed(line: bytes) -> dict[str, Any]:
-    """Return the object of a line, with its checksum if it has one."""
-    # Raises ValueError if it is damaged, or no object.
+    """Return the object of a line, with its checksum if it has one; ValueError if it is damaged, or none."""
     size = len(f', "{CHECKSUM}": "01234567"}}')
     end = _END.fullmatch(line[-size:])
     # Both ends mark a sealed line: a character changed in one of them cannot make it look unsealed.

@@ -35,13 +35,9 @@ _SEAL_BYTES = len(SEAL) + 2 * _CHECKSUM
 
 
 def save_table(path: Path, table: pa.Table | bytes, level: int | None = None) -> None:
-    """Write a table, compressed by zstd, atomically and durably: on return it is synced to the disk.
+    """Write a table, or the output of `encode_checked`, compressed by zstd: on return it is synced to the disk.
 
-    Args:
-        table: a table, or the output of `encode_checked`, from this or another machine.
-
-    Raises:
-        OSError: the disk is full, or the folder cannot be written.
+    Raises OSError if the disk is full, or the folder cannot be written.
     """
     from knights_isolation.isolation.files.atomic_write import write_atomic  # here, since reading needs none of it
 
@@ -98,7 +94,6 @@ def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
 
 
 def _bytes_of(path: Path) -> pa.Buffer:
-    """Read the bytes of a file into memory owned by Arrow."""
     # Memory owned by Python would be released by the last Arrow thread that uses it, perhaps while the program ends. A
     # thread that requests Python's lock then aborts it with "terminate called without an active exception"
     # (https://github.com/apache/arrow/issues/34314).

@@ -5,7 +5,8 @@ whose numbers lie within another's has been merged into that file and is ignored
 killed at any moment, each game is still read exactly once. Only small parts are merged, because writing a game takes
 about a tenth of the time of playing it (`log_parts`).
 
-Functions that read a run raise ValueError if there is none, or if a file of it is damaged.
+Functions that read a run raise ValueError if there is none, or DamagedFileError if a file of it is damaged. They read
+again, and call what they were given again, if a running tournament merges files meanwhile.
 """
 
 from __future__ import annotations
@@ -69,50 +70,42 @@ def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.Data
 
 def read_table(run: str | Path, columns: Sequence[str]) -> Table:
     """Read columns of the games of a run as an Arrow table, in the order in which they were written."""
-    folder = existing_folder(run)
-    return _despite_merging(lambda: read_files(live_files(folder), columns))
+    return _read(existing_folder(run), lambda files: read_files(files, columns))
 
 
 def map_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, Table], T]) -> list[T]:
     """Apply `look` to columns of each file of a run, one at a time to limit memory; return the results."""
-    folder = existing_folder(run)
-    return _despite_merging(lambda: [look(path, read_part(path, columns)) for path in live_files(folder)])
+    return _read(existing_folder(run), lambda files: [look(path, read_part(path, columns)) for path in files])
 
 
 def fold_batches(run: str | Path, columns: Sequence[str], fold: Callable[[Iterator[Table]], T]) -> T:
-    """Return what `fold` makes of columns of some thousand games at a time, in the order of their parts.
-
-    If a running tournament merges files meanwhile, `fold` is called again.
-    """
-    folder = existing_folder(run)
-    return _despite_merging(lambda: fold(batch for path in live_files(folder) for batch in _batches(path, columns)))
+    """Return what `fold` makes of columns of some thousand games at a time, in the order of their parts."""
+    return _read(existing_folder(run), lambda files: fold(batch for path in files for batch in _batches(path, columns)))
 
 
 def find_row(run: str | Path, game_id: int) -> dict[str, Any] | None:
     """Return the row of one game, per-ply columns as lists; None if the run has no such game."""
-    folder = existing_folder(run)
-    return _despite_merging(lambda: _find_row(live_files(folder), game_id))
+
+    def find(files: Sequence[Path]) -> dict[str, Any] | None:
+        for path in files:
+            rows = np.flatnonzero(numbers(read_part(path, ["game_id"]), "game_id") == game_id)
+            if len(rows):
+                row: dict[str, Any] = read_part(path).slice(int(rows[0]), 1).to_pylist()[0]
+                return row
+        return None
+
+    return _read(existing_folder(run), find)
 
 
 def read_part(part: Path, columns: Sequence[str] | None = None) -> Table:
-    """Read columns (default: all) of the games in one file.
-
-    Raises:
-        FileNotFoundError: it has been merged into another.
-        DamagedFileError: its contents differ from what was written.
-    """
+    """Read columns (default: all) of the games in one file; FileNotFoundError if it has been merged into another."""
     with _knowing_a_way_out():
         return read_parquet(part, SCHEMA, None if columns is None else list(dict.fromkeys(columns)))
 
 
 def count_games(run: str | Path) -> int:
-    """Count the games of a run, from the files' footers alone.
-
-    Raises:
-        DamagedFileError: one of them is damaged.
-    """
-    folder = games_folder(run)
-    return _despite_merging(lambda: sum(map(count_rows, live_files(folder))))
+    """Count the games of a run, from the files' footers alone; 0 if there is no run."""
+    return _read(games_folder(run), lambda files: sum(map(count_rows, files)))
 
 
 def games_folder(run: str | Path) -> Path:
@@ -150,15 +143,6 @@ def _knowing_a_way_out() -> Iterator[None]:
         raise DamagedFileError(f"{error}; restore it, or delete it and replay its games with --resume") from None
 
 
-def _find_row(files: Sequence[Path], game_id: int) -> dict[str, Any] | None:
-    for path in files:
-        rows = np.flatnonzero(numbers(read_part(path, ["game_id"]), "game_id") == game_id)
-        if len(rows):
-            row: dict[str, Any] = read_part(path).slice(int(rows[0]), 1).to_pylist()[0]
-            return row
-    return None
-
-
 def existing_folder(run: str | Path) -> Path:
     """Return the folder of a run's Parquet files."""
     folder = games_folder(run)
@@ -167,12 +151,11 @@ def existing_folder(run: str | Path) -> Path:
     return folder
 
 
-def _despite_merging(read: Callable[[], T]) -> T:
-    """Read files that a running tournament may merge at the same time; if that happens, read again."""
+def _read(folder: Path, look: Callable[[Sequence[Path]], T]) -> T:
     for _ in range(20):
         with suppress(FileNotFoundError):
-            return read()
-    return read()
+            return look(live_files(folder))
+    return look(live_files(folder))
 
 
 def span_of(path: Path) -> tuple[int, int]:

@@ -1,6 +1,8 @@
 """Write the log of a run: append parts, merge small ones, remove games.
 
 A part is written whole or not at all. Small parts are merged when a run ends; parts of another machine come encoded.
+Functions that write raise OSError if the disk is full, or the folder cannot be written; if they are killed at any
+moment, no game is lost but those to be removed.
 """
 
 from __future__ import annotations
@@ -28,14 +30,9 @@ SMALL_PART_FROM_ELSEWHERE = 1_000
 
 
 def append(folder: Path, part: Table | bytes, number: int | None = None) -> None:
-    """Write a part atomically and durably: on return it is synced to the disk.
+    """Write a part, rows of the log or the output of `encode_part`: on return it is synced to the disk.
 
-    Args:
-        part: rows of the log, or the output of `encode_part`.
-        number: number of the part, if the caller knows it: in a folder of many parts it takes time to find.
-
-    Raises:
-        OSError: the disk is full, or the folder cannot be written; nothing of the part is left.
+    Its `number` takes time to find in a folder of many parts, if the caller does not know it.
     """
     number = number or next_number(folder)
     save_table(folder / _file_name(number, number), part if isinstance(part, bytes) else encode_part(part))
@@ -53,13 +50,7 @@ def encode_part(table: Table) -> bytes:
 
 
 def merge(folder: Path, smallest: int | None = None) -> None:
-    """Merge neighbouring parts of fewer games than `SMALL_PART`, or than `smallest`, into larger files.
-
-    If it is killed at any moment, no game is lost.
-
-    Raises:
-        OSError: the disk is full; the remaining parts stay as they are.
-    """
+    """Merge neighbouring parts of fewer games than `SMALL_PART`, or than `smallest`, into larger files."""
     sweep(folder)
     for parts in _small_neighbours(live_files(folder), smallest or SMALL_PART):
         target = folder / _file_name(span_of(parts[0])[0], span_of(parts[-1])[1])
@@ -69,13 +60,7 @@ def merge(folder: Path, smallest: int | None = None) -> None:
 
 
 def remove_games(folder: Path, detail: str) -> int:
-    """Remove the games whose detail starts with `detail`, so that they are played again; return their number.
-
-    If it is killed at any moment, some of them have been removed and no other game is lost.
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
+    """Remove the games whose detail starts with `detail`, so that they are played again; return their number."""
     removed = 0
     for path in live_files(folder):
         table = read_part(path)
@@ -89,11 +74,8 @@ def remove_games(folder: Path, detail: str) -> int:
 def remove_duplicates(folder: Path) -> int:
     """Keep each game once, as it was written first; return the number of duplicates removed.
 
-    If it is killed at any moment, some duplicates have been removed and no game is lost.
-
     Raises:
         ValueError: duplicates of a game differ in more than times; nothing was removed.
-        OSError: the folder cannot be written.
     """
     files = live_files(folder)
     ids = [numbers(read_part(path, ["game_id"]), "game_id") for path in files]
@@ -134,12 +116,8 @@ def sweep(folder: Path) -> None:
 def versions() -> dict[str, str]:
     """Return the versions of this package, of Python and of the relevant libraries, and the machine."""
     packages = ("knights-isolation", "numba", "llvmlite", "numpy", "pyarrow", "joblib")
-    package_versions = {package: version(package) for package in packages}
-    return {
-        **package_versions,
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}",
-    }
+    machine = f"{platform.system()} {platform.machine()}"
+    return {**{name: version(name) for name in packages}, "python": platform.python_version(), "machine": machine}
 
 
 def _small_neighbours(files: Sequence[Path], smallest: int) -> Iterator[list[Path]]:

@@ -34,9 +34,8 @@ VALIDATED = (
 def check_rows(run: Path, exists: Callable[[Ids], Flags], scheduled: Callable[[Ids], Table]) -> None:
     """Raise an error if the log has rows of games that do not exist, or with other columns than were scheduled.
 
-    Args:
-        exists: tells which of some ids are games of the schedule.
-        scheduled: returns the columns of games that were known before they were played, by name.
+    `exists` tells which ids are games of the schedule, and `scheduled` returns what was known of games before they were
+    played.
     """
 
     def check(part: Path, table: Table) -> None:
@@ -93,9 +92,7 @@ def read_valid_games(info: RunInfo, names: Sequence[str]) -> Table:
     return take(games, order)
 
 
-def _players(
-    part: Path, table: Table, ids: NDArray[np.int64], side: int, agents: Mapping[str, str]
-) -> NDArray[np.int64]:
+def _players(part: Path, table: Table, ids: Ids, side: int, agents: Mapping[str, str]) -> Ids:
     """Return the agent of a side in each game, as an index in `agents`, which maps names to settings."""
     players = codes(table, f"agent_{side}", tuple(agents))
     _refuse(part, ids, players < 0, f"agent_{side} is not an agent of the run (from another run)")
@@ -106,21 +103,21 @@ def _players(
     return players
 
 
-def _ids(part: Path, table: Table) -> NDArray[np.int64]:
+def _ids(part: Path, table: Table) -> Ids:
     column = table["game_id"]
     if column.null_count:
         raise ValueError(f"{part}: a game has no game_id")
-    ids: NDArray[np.int64] = to_numpy(column)
+    ids: Ids = to_numpy(column)
     _refuse(part, ids, ids < 0, "game_id is negative")
     return ids
 
 
-def _check_results(part: Path, table: Table, ids: NDArray[np.int64]) -> None:
+def _check_results(part: Path, table: Table, ids: Ids) -> None:
     _refuse(part, ids, ~np.isin(numbers(table, "winner"), (1, 2)), "winner is neither 1 nor 2")
     _refuse(part, ids, codes(table, "reason", REASON_WORDS) < 0, "unknown reason")
 
 
-def _refuse(part: Path, ids: NDArray[np.int64], wrong: Flags, why: str) -> None:
+def _refuse(part: Path, ids: Ids, wrong: Flags, why: str) -> None:
     if wrong.any():
         first, count = int(ids[wrong.argmax()]), int(wrong.sum())
         others = f" ({count:,} such games)" if count > 1 else ""

@@ -74,11 +74,7 @@ def check_run(path: Path) -> Path:
 
 
 def load_run(path: str | Path) -> RunInfo:
-    """Read the facts about a run.
-
-    Raises:
-        ValueError: there is no run there, or its `run.json` is damaged.
-    """
+    """Read the facts about a run; ValueError if there is none, or its `run.json` is damaged."""
     path = Path(path)
     try:
         info = _INFO.validate_python({**lifted(read_json(path / FACTS)), "path": path})
@@ -155,10 +151,7 @@ def list_runs(home: Path = HOME) -> list[RunSummary]:
 def latest_run(home: Path = HOME) -> Path:
     """Return the most recently started run with games below a directory; the command line prints which it is.
 
-    If no run has games, it is the last one, provided that it is played now.
-
-    Raises:
-        ValueError: there is none.
+    If no run has games, it is the last one, provided that it is played now. Raises ValueError if there is none.
     """
     try:
         runs = [load_run(facts.parent) for facts in home.glob(f"*/{FACTS}")]
@@ -213,10 +206,9 @@ def games_at_end(path: Path) -> int | None:
 
 def missing_sentence(path: Path) -> str:
     """Return a warning if games are missing in the log of a complete run, for example a lost part; otherwise empty."""
-    missing = (games_at_end(path) or 0) - log.count_games(path)
+    games = games_at_end(path) or 0
+    missing = games - log.count_games(path)
     if missing <= 0:
         return ""
-    return (
-        f"{missing:,} of the {games_at_end(path):,} games of {path} are missing from its log. Replay them with "
-        f"{resume_advice(path)}"
-    )
+    where = f"{missing:,} of the {games:,} games of {path} are missing from its log"
+    return f"{where}. Replay them with {resume_advice(path)}"

@@ -169,11 +169,7 @@ def source_path(source: str, home: Path = HOME) -> Path:
 
 
 def source_diff(tries: list[Try], first: int, second: int, home: Path) -> str:
-    """Return how the sources of two tries differ, by their numbers.
-
-    Raises:
-        ValueError: there is no such try, or its code is shipped.
-    """
+    """Return how the sources of two tries differ, by their numbers; ValueError if there is no such try or source."""
     texts: list[list[str]] = []
     names = []
     for number in (first, second):
