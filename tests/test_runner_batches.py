@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.schedule import points_table, record_points
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
+from knights_isolation.experiments.play.interim_results import sprt_rule
 from knights_isolation.experiments.play.pools.batch_feed import LONGEST_BATCH, BatchFeed
-from knights_isolation.experiments.play.runner import sprt_rule
 from knights_isolation.experiments.statistics.anytime import checkpoints
 
 

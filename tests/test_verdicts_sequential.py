@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.schedule import pair_points, points_table
 from knights_isolation.experiments.plan.tournament_plan import CONTROL_SUFFIX, Plan, make_plan
+from knights_isolation.experiments.play.interim_results import sprt_rule
 from knights_isolation.experiments.play.pools.batch_feed import BatchFeed
-from knights_isolation.experiments.play.runner import play_tournament, sprt_rule
+from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.statistics.anytime import checkpoints
 from knights_isolation.experiments.statistics.contender_verdicts import judge

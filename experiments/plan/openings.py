@@ -79,7 +79,7 @@ def random_openings(size: Size, plies: int, count: int, seed: int, subset: Subse
         drawn, population = generator.permutation(every)[:count], len(every)
     if not len(drawn):
         raise ValueError(
-            f"a {size} board has no opening of {plies} plies{_described(subset)} after which the game continues: use "
+            f"a {size} board has no opening of {plies} plies{_DESCRIBED[subset]} after which the game continues: use "
             f"a larger board, or another number of plies"
         )
     return OpeningSet(size, drawn, population)
@@ -97,7 +97,7 @@ def placement_openings(size: Size, subset: Subset = "any") -> OpeningSet:
     every = _of_subset(every, size, subset)
     if not len(every):
         raise ValueError(
-            f"a {size} board has no placement pair{_described(subset)} that leaves player 1 a move: use a larger board"
+            f"a {size} board has no placement pair{_DESCRIBED[subset]} that leaves player 1 a move: use a larger board"
         )
     return OpeningSet(size, every, len(every))
 
@@ -109,8 +109,7 @@ def file_openings(path: Path, size: Size, subset: Subset = "any") -> OpeningSet:
     that its tags state, the whole of a game without a result, or else the placements. Duplicate positions count once.
 
     Raises:
-        ValueError: the file cannot be read, or a line is not a legal opening of this board; the message has file and
-            line.
+        ValueError: the file cannot be read, or a line is not a legal opening of this board.
     """
     openings = []
     for number, cells in _of_games(path, size) if path.suffix == ".pgn" else _of_lines(path):
@@ -122,7 +121,7 @@ def file_openings(path: Path, size: Size, subset: Subset = "any") -> OpeningSet:
         raise ValueError(f"{path}: no openings in this file")
     chosen = _of_subset(_distinct(padded(openings), size), size, subset)
     if not len(chosen):
-        raise ValueError(f"{path}: no openings in this file{_described(subset)}")
+        raise ValueError(f"{path}: no openings in this file{_DESCRIBED[subset]}")
     return OpeningSet(size, chosen, _population_like(chosen, size, subset))
 
 
@@ -219,14 +218,13 @@ def split_of(orbits: Ids) -> NDArray[np.str_]:
     return np.where(mixed(orbits) & np.uint64(1), "fit", "screen")
 
 
-def _described(subset: Subset) -> str:
-    return {
-        "any": "",
-        "same": " with placements on cells of the same colour",
-        "other": " with placements on cells of another colour",
-        "fit": " in the half for fitting",
-        "screen": " in the held-out half",
-    }[subset]
+_DESCRIBED: dict[Subset, str] = {
+    "any": "",
+    "same": " with placements on cells of the same colour",
+    "other": " with placements on cells of another colour",
+    "fit": " in the half for fitting",
+    "screen": " in the held-out half",
+}
 
 
 def _cell(word: str | int) -> int:
@@ -248,10 +246,9 @@ def padded(openings: Sequence[Sequence[int]]) -> Cells:
 def _of_subset(cells: Cells, size: Size, subset: Subset) -> Cells:
     if subset == "any":
         return cells
-    if subset in ("fit", "screen"):
-        chosen: Cells = cells[split_of(orbit_ids(cells, size)) == subset]
-    else:
-        chosen = cells[colour_roles(cells, size) == ("same", "other").index(subset)]
+    is_half = subset in ("fit", "screen")
+    kind = split_of(orbit_ids(cells, size)) if is_half else np.array(["same", "other", ""])[colour_roles(cells, size)]
+    chosen: Cells = cells[kind == subset]
     return chosen
 
 
@@ -269,43 +266,46 @@ def _population_like(cells: Cells, size: Size, subset: Subset) -> int:
 
 def _enumerate(size: Size, plies: int) -> Cells | None:
     """Return every unfinished position after `plies` plies, one opening each; None if there are too many sequences."""
-    count = size.cells
-    if plies >= 2 and count * (count - 1) > ENUMERATED:
+    if plies >= 2 and size.cells * (size.cells - 1) > ENUMERATED:
         return None
-    targets, cells, blank = _targets(size), np.empty((1, 0), np.int16), _all_blank(1, count)
-    for _ in range(plies):
-        choices, legal = _choices(cells, blank, targets)
-        row, choice = np.nonzero(legal)
-        if len(row) > ENUMERATED:
-            return None
-        cells = np.column_stack([cells[row], choices[row, choice]])
-        blank = _without(blank[row], cells[:, -1])
-    return _distinct(cells[_choices(cells, blank, targets)[1].any(axis=1)], size)
+    sequences = _sequences(size, plies)
+    return None if sequences is None else _distinct(sequences, size)
 
 
 def _walk(size: Size, plies: int, count: int, generator: np.random.Generator, subset: Subset) -> Cells:
-    """Collect distinct ends of random walks, until `count` or thousands of walks in a row without a new one."""
+    """Collect distinct ends of uniformly random walks, until `count`, or until thousands in a row lead nowhere new."""
     most = max(1, _WALKED_CELLS // size.cells)
     openings = np.empty((0, plies), np.int16)
     dry = 0
     while len(openings) < count and dry < _DRY_WALKS:
         before = len(openings)
-        walks = _random_walks(size, plies, min(most, max(_WALKERS, before)), generator)
+        walks = _sequences(size, plies, min(most, max(_WALKERS, before)), generator)
+        assert walks is not None
         openings = _distinct(np.concatenate([openings, _of_subset(walks, size, subset)]), size)
         dry = 0 if len(openings) > before else dry + 1
     return openings[:count]
 
 
-def _random_walks(size: Size, plies: int, walkers: int, generator: np.random.Generator) -> Cells:
-    """Return walks of uniformly random legal plies from the empty board, without those that end the game."""
-    targets, cells, blank = _targets(size), np.empty((walkers, 0), np.int16), _all_blank(walkers, size.cells)
+def _sequences(size: Size, plies: int, walkers: int = 1, generator: np.random.Generator | None = None) -> Cells | None:
+    """Return all sequences of legal plies that do not end the game, or with a generator as many random walks.
+
+    None if there are more than `ENUMERATED`; walks that end before are left out.
+    """
+    targets, cells = _targets(size), np.empty((walkers, 0), np.int16)
+    blank = np.ones((walkers, size.cells + 1), bool)
+    blank[:, -1] = False  # for the padding -1 of the targets
     for _ in range(plies):
         choices, legal = _choices(cells, blank, targets)
-        row = np.flatnonzero(legal.any(axis=1))
-        rank = (generator.random(len(row)) * legal[row].sum(axis=1)).astype(np.int64)
-        choice = (legal[row].cumsum(axis=1, dtype=np.int32) <= rank[:, None]).sum(axis=1)
-        cells = np.column_stack([cells[row], choices[row, choice]])
-        blank = _without(blank[row], cells[:, -1])
+        if generator:
+            row = np.flatnonzero(legal.any(axis=1))
+            rank = (generator.random(len(row)) * legal[row].sum(axis=1)).astype(np.int64)
+            choice = (legal[row].cumsum(axis=1, dtype=np.int32) <= rank[:, None]).sum(axis=1)
+        else:
+            row, choice = np.nonzero(legal)
+            if len(row) > ENUMERATED:
+                return None
+        cells, blank = np.column_stack([cells[row], choices[row, choice]]), blank[row]
+        blank[np.arange(len(blank)), cells[:, -1]] = False
     return cells[_choices(cells, blank, targets)[1].any(axis=1)]
 
 
@@ -316,18 +316,6 @@ def _choices(cells: Cells, blank: NDArray[np.bool_], targets: Cells) -> tuple[Ce
         return everywhere, blank[:, :-1]
     near = targets[cells[:, -2]]
     return near, np.take_along_axis(blank, near.astype(np.int64), axis=1)
-
-
-def _without(blank: NDArray[np.bool_], taken: NDArray[np.int16]) -> NDArray[np.bool_]:
-    blank[np.arange(len(blank)), taken] = False
-    return blank
-
-
-def _all_blank(rows: int, count: int) -> NDArray[np.bool_]:
-    """Return boards of blank cells, with one more column, never blank, for the padding -1 of `_targets`."""
-    blank = np.ones((rows, count + 1), bool)
-    blank[:, -1] = False
-    return blank
 
 
 def _targets(size: Size) -> Cells:

@@ -80,11 +80,7 @@ _FREE = ("jobs", "cluster", "out")
 
 
 def new_directory(config: Config) -> Path:
-    """Return the directory for a run of this configuration, without creating it.
-
-    Raises:
-        ValueError: the path already contains something else.
-    """
+    """Return the directory for a run of this configuration, without creating it, if it contains nothing else."""
     if config.out is None:
         stamp = datetime.now().strftime("%Y-%m-%d-%H%M%S")
         return unused(HOME / f"{stamp}-{config.format}")
@@ -111,21 +107,15 @@ def kept_config(
 ) -> Config:
     """Return the configuration of a run that a command keeps for its question.
 
-    Args:
-        name: first word of the directory's name, if there is no `out`.
-        keys: of the configuration; with the `facts`, such as hashes of code, they decide the directory.
-        where: keys that change no game.
+    Without `out`, its directory is named by the `name`, the `keys` of the configuration, and the `facts`, such as
+    hashes of code. `where` has the keys that change no game.
     """
     return load_config(None, {**keys, **where, "out": str(out or HOME / f"{name}-{digest_of([keys, facts])}")})
 
 
 @contextmanager
 def lock_directory(path: Path) -> Iterator[None]:
-    """Create the directory and keep other processes from writing to it.
-
-    Raises:
-        ValueError: it cannot be created, or another process is writing to it or has created a run in it meanwhile.
-    """
+    """Create the directory and keep other processes from writing to it, unless one has created a run in it."""
     with writing_to(path):
         make_folder(path)
         (path / LOCK).touch()
@@ -171,16 +161,9 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
 
 
 def _entry_of(entrant: Entrant) -> AgentEntry:
-    kind = KINDS[entrant.spec.kind]
-    return AgentEntry(
-        spec=str(entrant.spec),
-        roles=list(entrant.roles),
-        settings=entrant.settings,
-        deterministic=entrant.agent.is_deterministic,
-        unknown=kind.is_program,
-        restricted=kind.is_restricted,
-        imported=False,
-    )
+    spec, kind = entrant.spec, KINDS[entrant.spec.kind]
+    facts = (entrant.agent.is_deterministic, kind.is_program, kind.is_restricted, False)
+    return AgentEntry(str(spec), list(entrant.roles), entrant.settings, *facts)
 
 
 def write_info(info: RunInfo) -> None:
@@ -205,16 +188,14 @@ def move_files(info: RunInfo, files: Mapping[Path, Path]) -> None:
     text = to_toml(config.model_copy(update={"contenders": tuple(with_files(config.contenders, files))}))
     write_text(info.path / CONFIG, text)
     requested = {**info.requested, "contenders": with_files(info.requested["contenders"], files)}
-    specs = with_files([entry.spec for entry in info.agents.values()], files)
-    agents = {name: replace(info.agents[name], spec=spec) for name, spec in zip(info.agents, specs, strict=True)}
+    agents = {name: replace(entry, spec=with_files([entry.spec], files)[0]) for name, entry in info.agents.items()}
     write_info(replace(info, requested=requested, agents=agents, configuration=digest_of(text)))
 
 
 def written_config(info: RunInfo, overrides: Mapping[str, object] | None = None) -> Config:
     """Return the configuration that a run is played by, with the specs and limits of all agents.
 
-    Raises:
-        ValueError: `config.toml` is missing, or differs from what was written.
+    Raises ValueError if `config.toml` is missing, or differs from what was written.
     """
     path = info.path / CONFIG
     if info.configuration and path.is_file() and digest_of(path.read_text(encoding="utf-8")) != info.configuration:
@@ -250,13 +231,8 @@ def finish(path: Path, games: int, ended_by_clock: int, *, reproducible: bool) -
     `ended_by_clock` counts games that a time limit or the hard cap ended: if there are any, another machine may play
     different games.
     """
-    facts = {
-        "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "games": games,
-        "ended_by_clock": ended_by_clock,
-        "reproducible": reproducible,
-    }
-    write_json(path / END, facts)
+    facts = {"games": games, "ended_by_clock": ended_by_clock, "reproducible": reproducible}
+    write_json(path / END, {"finished_at": datetime.now(UTC).isoformat(timespec="seconds"), **facts})
 
 
 def reopen(path: Path) -> None:
@@ -293,10 +269,8 @@ def check_unchanged(info: RunInfo, plan: Plan) -> None:
     changed = [other for other in plan.entrants if known.get(other.agent.name, other.settings) != other.settings]
     if changed:
         names = ", ".join(entrant.agent.name for entrant in changed)
-        targets = ", ".join(entrant.spec.target for entrant in changed)
-        raise ValueError(
-            f"{info.path}: the code of {names} has changed since the run began: start a new run, or restore {targets}"
-        )
+        remedy = f"start a new run, or restore {', '.join(entrant.spec.target for entrant in changed)}"
+        raise ValueError(f"{info.path}: the code of {names} has changed since the run began: {remedy}")
 
 
 def unused(path: Path) -> Path:

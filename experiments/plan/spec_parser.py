@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
@@ -92,16 +92,19 @@ def expand(spec: Spec) -> list[Spec]:
         return [spec]
     if spec.name:
         raise SpecError("a name cannot be combined with *, which matches many agents", spec.text, 0, len(spec.name))
-    return _matching(spec) if by_pattern else [replace(spec, target=name) for name in heuristics.names()]
+    if not by_pattern:
+        return [replace(spec, target=name) for name in heuristics.names()]
+    pattern = str(expand_path(spec.path))
+    paths = sorted(path for path in glob(pattern, recursive=True) if Path(path).is_file())
+    if not paths:
+        raise_spec_error("no file matches", spec.text, spec.start, spec.end)
+    return [replace(spec, target=f"{path}:{spec.member}", pattern=pattern) for path in paths]
 
 
 def make_agents(
     text: str, default_limit: Limit | None = None, programs: Mapping[str, Program] | None = None
 ) -> tuple[list[tuple[Spec, Agent]], list[str]]:
-    """Return all agents that a spec stands for, each with its completed spec, and messages about unusable files.
-
-    There is one message for each file that a pattern found and that cannot be used.
-    """
+    """Return all agents that a spec stands for, each with its completed spec, and why files that match are left out."""
     made, left_out = [], []
     for spec in expand(with_program(parse_spec(text), programs or {})):
         try:
@@ -252,24 +255,21 @@ def _with_limit(spec: Spec, word: str) -> Spec:
 
 
 def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
-    if spec.is_file:
+    if KINDS[spec.kind].is_program:
+        target = _plain(spec.target if spec.program else Path(spec.target).name)
+    elif spec.is_file:
         target = _file_name(spec)
     else:
         target = spec.target.replace(":", ".") if ":" in spec.target else spec.target.title()
-    if KINDS[spec.kind].is_program:
-        target = _plain(spec.target if spec.program else Path(spec.target).name)
     player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]
     differing = []
     if limit and limit != usual:
         differing = [f"depth{limit.depth}" if limit.depth else f"{number_of(limit)}{limit.unit}"]
     options = (_plain(name + value) for name, value in spec.options)
-    return "_".join([*player, *differing, *spec.switches, *options, *_parameter_names(spec.parameters)])
-
-
-def _parameter_names(parameters: Sequence[tuple[str, float]]) -> list[str]:
-    """Format each parameter with its value; if they are many, a hash of the values."""
-    texts = [f"{name}{number_text(value)}" for name, value in parameters]
-    return texts if len(texts) <= _MOST_IN_A_NAME else [sha256(",".join(texts).encode()).hexdigest()[:8]]
+    parameters = [f"{name}{number_text(value)}" for name, value in spec.parameters]
+    if len(parameters) > _MOST_IN_A_NAME:
+        parameters = [sha256(",".join(parameters).encode()).hexdigest()[:8]]
+    return "_".join([*player, *differing, *spec.switches, *options, *parameters])
 
 
 def _file_name(spec: Spec) -> str:
@@ -294,12 +294,3 @@ def _completed_target(spec: Spec) -> str:
         is_path = spec.program is None and "/" in spec.target
         return str(expand_path(spec.target).absolute()) if is_path else spec.target
     return f"{expand_path(spec.path).absolute()}:{spec.member}" if spec.is_file else spec.target
-
-
-def _matching(spec: Spec) -> list[Spec]:
-    """Return one spec for every file that matches the pattern of a spec, sorted by path."""
-    pattern = str(expand_path(spec.path))
-    paths = sorted(path for path in glob(pattern, recursive=True) if Path(path).is_file())
-    if not paths:
-        raise_spec_error("no file matches", spec.text, spec.start, spec.end)
-    return [replace(spec, target=f"{path}:{spec.member}", pattern=pattern) for path in paths]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.seeds import SeedsBy
 
 from .agent_kinds import KINDS, METHODS, Spec, parse_limit
@@ -84,11 +83,12 @@ def make_plan(
         ValueError: an agent cannot be made, or cannot play on the board; two agents share a name, or one player occurs
             twice; an opening is not legal on the board; or nothing is left to play.
     """
+    from knights_isolation.isolation.checks.answer_checks import check_determinism
     from knights_isolation.isolation.search.agents import check_board_size
 
     made, left_out = make_entrants(config)
     check_board_size((entrant.agent for entrant in made), config.size)
-    entrants = tuple(_looked_at(entrant, config.size) for entrant in made)
+    entrants = tuple(replace(entrant, agent=check_determinism(entrant.agent, config.size)) for entrant in made)
     contenders = sum("contender" in entrant.roles for entrant in entrants)
     share = _control_share(config, contenders) if pools_control else 1.0
     shared, own, notes = draw_openings(config, share)
@@ -114,8 +114,7 @@ def make_plan(
     )
     notes += _warnings(entrants, is_census, config)
     resolved = _resolved(config, entrants, _usual_pairs(config, shared))
-    openings = shared.population
-    return Plan(resolved, entrants, schedule, openings, is_census, tuple(notes), pools_control, meets_baseline)
+    return Plan(resolved, entrants, schedule, shared.population, is_census, tuple(notes), pools_control, meets_baseline)
 
 
 def make_entrants(config: Config) -> tuple[tuple[Entrant, ...], list[str]]:
@@ -126,7 +125,9 @@ def make_entrants(config: Config) -> tuple[tuple[Entrant, ...], list[str]]:
     Raises:
         ValueError: a spec is wrong (the message names the key), or two agents share a name or play identically.
     """
-    baseline = [_single_agent(config.baseline, "baseline", config)] if config.baseline else []
+    baseline = _entrants(config.baseline, "baseline", "baseline", config)[0] if config.baseline else []
+    if len(baseline) > 1:
+        raise ValueError(f"baseline: exactly one agent required, not {config.baseline}")
     contenders, notes = _group(config, "contender", baseline)
     opponents, more_notes = _group(config, "opponent", [])
     control = []
@@ -156,14 +157,6 @@ def _group(
         group = [entrant for entrant in group if entrant.settings not in {other.settings for other in others}]
     _check_distinct(f"{role}s", [*others, *group])
     return group, notes
-
-
-def _looked_at(entrant: Entrant, size: Size) -> Entrant:
-    if not entrant.agent.is_user_code:
-        return entrant
-    from knights_isolation.isolation.checks.answer_checks import check_determinism
-
-    return replace(entrant, agent=check_determinism(entrant.agent, size))
 
 
 def draw_openings(
@@ -205,13 +198,6 @@ def _control_share(config: Config, contenders: int) -> float:
     return 1.0 if config.sprt else max(math.sqrt(contenders) - 1, 1.0)
 
 
-def _single_agent(text: str, key: str, config: Config) -> Entrant:
-    entrants, _ = _entrants(text, "baseline", key, config)
-    if len(entrants) != 1:
-        raise ValueError(f"{key}: exactly one agent required, not {text}")
-    return entrants[0]
-
-
 def _entrants(text: str, role: Role, key: str, config: Config) -> tuple[list[Entrant], list[str]]:
     try:
         made, left_out = make_agents(text, parse_limit(config.limit), config.programs)
@@ -220,20 +206,14 @@ def _entrants(text: str, role: Role, key: str, config: Config) -> tuple[list[Ent
     return [Entrant(spec, agent, (role,), settings_text(spec, agent)) for spec, agent in made], left_out
 
 
-def _check_distinct(key: str, entrants: Iterable[Entrant]) -> None:
+def _check_distinct(key: str, entrants: list[Entrant]) -> None:
     """Raise an error for duplicates: two agents of one name, or one deterministic agent under two names."""
-    seen: list[Entrant] = []
-    for entrant in entrants:
-        for other in seen:
-            if other.agent.name == entrant.agent.name:
-                raise ValueError(
-                    f"{key}: two agents are called {entrant.agent.name}; name one of them: Name={entrant.spec.text}"
-                )
-            if _same_play(other, entrant):
-                raise ValueError(
-                    f"{key}: {entrant.agent.name} plays exactly like {other.agent.name} and would replay its games"
-                )
-        seen.append(entrant)
+    for other, entrant in ((other, entrant) for index, entrant in enumerate(entrants) for other in entrants[:index]):
+        name = entrant.agent.name
+        if other.agent.name == name:
+            raise ValueError(f"{key}: two agents are called {name}; name one of them: Name={entrant.spec.text}")
+        if _same_play(other, entrant):
+            raise ValueError(f"{key}: {name} plays exactly like {other.agent.name} and would replay its games")
 
 
 def _same_play(entrant: Entrant, other: Entrant) -> bool:
@@ -254,11 +234,10 @@ def _merged(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:
     return tuple(merged.values())
 
 
-def _check_more(config: Config, entrants: Iterable[Entrant]) -> None:
-    known = [entrant.agent.name for entrant in entrants if "contender" in entrant.roles]
-    for name in config.more_for or ():
-        if name not in known:
-            raise ValueError(f"more_for: no contender is called {name}; choose among {', '.join(known)}")
+def _check_more(config: Config, entrants: tuple[Entrant, ...]) -> None:
+    known = [entrants[index].agent.name for index in having(entrants, "contender")]
+    if unknown := [name for name in config.more_for or () if name not in known]:
+        raise ValueError(f"more_for: no contender is called {unknown[0]}; choose among {', '.join(known)}")
 
 
 def _usual_pairs(config: Config, shared: OpeningSet) -> int:
@@ -286,10 +265,9 @@ def _make_matches(
 
 
 def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) -> None:
-    contenders = [index for index, entrant in enumerate(entrants) if "contender" in entrant.roles]
+    contenders, opponents = having(entrants, "contender"), set(having(entrants, "opponent"))
     if len(contenders) < 2:
         raise ValueError("contenders: a best-of needs at least two to choose from")
-    opponents = {index for index, entrant in enumerate(entrants) if "opponent" in entrant.roles}
     for contender in contenders:
         if opponents - {match.second for match in matches if match.first == contender}:
             raise ValueError(
@@ -299,13 +277,12 @@ def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) ->
 
 
 def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, int]]:
-    if config.format in ("gauntlet", "best-of"):
-        tested = having(entrants, "baseline", "contender", "control")
-        return [(first, other) for first in tested for other in having(entrants, "opponent")]
     contenders = having(entrants, "contender")
+    if config.format in ("gauntlet", "best-of"):
+        return [*product(having(entrants, "baseline", "contender", "control"), having(entrants, "opponent"))]
     if config.format == "head-to-head":
-        return [(contender, other) for contender in contenders for other in having(entrants, "baseline")]
-    return [(first, other) for index, first in enumerate(contenders) for other in contenders[index + 1 :]]
+        return [*product(contenders, having(entrants, "baseline"))]
+    return [*combinations(contenders, 2)]
 
 
 def _direct_meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, int]]:
@@ -313,10 +290,9 @@ def _direct_meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tupl
 
     The control, which is the baseline, would split every pair with it.
     """
-    if config.format != "gauntlet":
-        return []
     pairs = product(having(entrants, "contender"), having(entrants, "baseline"))
-    return [pair for pair in pairs if not {*pair} & {*having(entrants, "opponent")}]
+    opponents = {*having(entrants, "opponent")}
+    return [pair for pair in pairs if config.format == "gauntlet" and not {*pair} & opponents]
 
 
 def having(entrants: tuple[Entrant, ...], *roles: Role) -> list[int]:
@@ -332,14 +308,9 @@ def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) ->
         notes.append("census: deterministic agents play every opening of this kind from both sides")
     if clocked := on_the_clock(entrants):
         notes.append(f"not exactly reproducible: {_names(clocked)} {_think(clocked)} by the clock")
-    whose: dict[str, list[Entrant]] = {}
-    for entrant in entrants:
-        whose.setdefault(entrant.agent.why_unrepeatable, []).append(entrant)
-    notes += [
-        f"not reproducible: {_names(those)} may play differently in another run: {why}"
-        for why, those in whose.items()
-        if why
-    ]
+    for why in filter(None, dict.fromkeys(entrant.agent.why_unrepeatable for entrant in entrants)):
+        names = _names(entrant for entrant in entrants if entrant.agent.why_unrepeatable == why)
+        notes.append(f"not reproducible: {names} may play differently in another run: {why}")
     on_wall = [entrant for entrant in clocked if entrant.spec.limit and entrant.spec.limit.ms]
     if on_wall and jobs > cpu_count():
         whose_search = "their search, slow agents most" if len(on_wall) > 1 else "its search"
@@ -365,23 +336,21 @@ def _names(entrants: Iterable[Entrant]) -> str:
 
 def _resolved(config: Config, entrants: tuple[Entrant, ...], pairs: int) -> Config:
     def with_role(role: Role) -> tuple[str, ...]:
-        return tuple(str(entrant.spec) for entrant in entrants if role in entrant.roles)
+        return tuple(str(entrants[index].spec) for index in having(entrants, role))
 
-    spec, engines = config.opening_spec, config.engines
-    path = {"openings": config.openings.replace(spec.path, str(expand_path(spec.path).absolute()))}
     changes: dict[str, Any] = {
         "contenders": with_role("contender"),
         "baseline": next(iter(with_role("baseline")), None),
         "opponents": with_role("opponent"),
         "pairs": pairs,
-        "engines": engines
-        and tuple(
-            engine.model_copy(update={"directory": str(expand_path(engine.directory or ".").absolute())})
-            for engine in engines
-        ),
         "cluster": None,  # where a run is played does not matter for its result
-        **(path if spec.kind == "file" else {}),
     }
+    if config.engines:
+        folders = [str(expand_path(engine.directory or ".").absolute()) for engine in config.engines]
+        engines = zip(config.engines, folders, strict=True)
+        changes["engines"] = tuple(engine.model_copy(update={"directory": folder}) for engine, folder in engines)
+    if path := config.opening_spec.path:
+        changes["openings"] = config.openings.replace(path, str(expand_path(path).absolute()))
     return config.model_copy(update=changes)
 
 
@@ -408,7 +377,7 @@ def seconds_to_play(plan: Plan, games: int | None = None) -> float:
     the agents in `of_unknown_speed` are not included.
     """
     moves = max(_SHARE_OF_CELLS * plan.schedule.size.cells - plan.schedule.cells.shape[1], 1) / 2
-    costs = [_seconds_a_move(entrant) for entrant in plan.entrants]
+    costs = [_seconds_a_move(entrant.spec) for entrant in plan.entrants]
     total = math.fsum(
         2 * match.pairs * (_GAME + moves * (costs[match.first] + costs[match.second]))
         for match in plan.schedule.matches
@@ -423,19 +392,15 @@ def of_unknown_speed(plan: Plan) -> list[str]:
 
 def whole_limits(plan: Plan) -> list[str]:
     """Return notes about classic players, which may use less than the time limit that the forecast assumes."""
-    return [
-        f"{entrant.agent.name} uses its full {_seconds_a_move(entrant) * 1000:g} ms per move"
-        for entrant in plan.entrants
-        if entrant.agent.is_user_code and not entrant.agent.is_compilable
-    ]
+    classic = [entrant for entrant in plan.entrants if entrant.agent.is_user_code and not entrant.agent.is_compilable]
+    return [f"{each.agent.name} uses its full {_seconds_a_move(each.spec) * 1000:g} ms per move" for each in classic]
 
 
 def _has_unknown_speed(spec: Spec) -> bool:
     return KINDS[spec.kind].is_program and (spec.limit is None or spec.limit.is_reproducible)
 
 
-def _seconds_a_move(entrant: Entrant) -> float:
-    spec = entrant.spec
+def _seconds_a_move(spec: Spec) -> float:
     if _has_unknown_speed(spec):
         return 0.0
     if spec.limit is None:

@@ -82,9 +82,7 @@ class GameRecorder:
             self._waiting.append(played)
 
     def write_if_due(self) -> None:
-        """Write the waiting games every half second to two seconds, in long runs less often.
-
-        So even long runs do not end up with 100,000 files.
+        """Write the waiting games every half second to two seconds, in long runs less often, to limit the files.
 
         Parts from other machines are written immediately: they are complete files already, and may be large.
         """

@@ -70,25 +70,20 @@ def extended_config(run: str | Path, keys: Mapping[str, object]) -> Config:
         raise ValueError("--extend needs a new --contender, or more openings by --pairs")
     if not run_directory.is_finished(info.path):
         raise ValueError(f"{info.path} is unfinished: resume with {command('tournament', '--resume', info.path)}")
-    if info.requested.get("equal_cost"):
-        raise ValueError(
-            f"{info.path} was played at equal cost measured at its start and cannot be extended: play a new run"
-        )
+    why = "was played at equal cost measured at its start" if info.requested.get("equal_cost") else ""
     if info.requested["format"] == "best-of":
-        raise ValueError(
-            f"{info.path} is a best-of, whose eliminations depend on all contenders, and cannot be "
-            f"extended: play a new run"
-        )
+        why = why or "is a best-of, whose eliminations depend on all contenders,"
+    if why:
+        raise ValueError(f"{info.path} {why} and cannot be extended: play a new run")
     config = run_keeping.written_config(info)
     known = config.model_dump(exclude={"jobs", "cluster", "out"})
-    if keys.get("pairs"):
-        return load_config(None, {**known, **keys, **_with_more_pairs(config, info, keys)})
-    added = cast("Sequence[str]", keys["contenders"])
-    return load_config(None, {**known, **keys, "contenders": (*config.contenders, *added)})
+    changes = _with_more_pairs(config, info, keys) if keys.get("pairs") else {}
+    added = () if changes else cast("Sequence[str]", keys["contenders"])
+    return load_config(None, {**known, **keys, "contenders": (*config.contenders, *added), **changes})
 
 
 def _with_more_pairs(config: Config, info: RunInfo, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys that change if all contenders, or those that `keys` name, play more openings."""
+    """Return the keys that change, besides contenders, if all or those that `keys` name play more openings."""
     pairs, names = keys["pairs"], tuple(keys.get("contenders", ()))
     known = [name for name, entry in info.agents.items() if "contender" in entry.roles]
     if unknown := [name for name in names if name not in known]:
@@ -100,9 +95,9 @@ def _with_more_pairs(config: Config, info: RunInfo, keys: Mapping[str, Any]) -> 
     if pairs == "all" or pairs <= most:
         raise ValueError(f"--pairs: {info.path} has {most:,} openings a match already; name a larger number")
     if not names:
-        return {"contenders": config.contenders, "pairs": pairs, "more_pairs": None, "more_for": None}
+        return {"pairs": pairs, "more_pairs": None, "more_for": None}
     more_for = tuple(dict.fromkeys((*(config.more_for or ()), *names)))
-    return {"contenders": config.contenders, "pairs": config.pairs, "more_pairs": pairs, "more_for": more_for}
+    return {"pairs": config.pairs, "more_pairs": pairs, "more_for": more_for}
 
 
 def extend(run: Path, config: Config) -> Extension:
@@ -171,17 +166,11 @@ def _replay(run: Path, plan: Plan, logged: Ids, ids: Ids) -> None:
     ]
     repeatable = np.flatnonzero(np.isin(schedule.players(ids), ours).all(axis=1))
     indices = repeatable[np.linspace(0, len(repeatable) - 1, min(_REPLAYED, len(repeatable))).astype(np.int64)]
-    chosen = ids[indices]
-    games = play_many(
-        [entrant.agent for entrant in plan.entrants],
-        schedule.players(chosen),
-        schedule.openings(chosen),
-        schedule.seeds(chosen).tolist(),
-        schedule.size,
-    )
+    chosen, agents = ids[indices], [entrant.agent for entrant in plan.entrants]
+    of_each = (schedule.players(chosen), schedule.openings(chosen), schedule.seeds(chosen).tolist())
+    games = play_many(agents, *of_each, size)
     for index, id_ in enumerate(logged[indices].tolist()):
-        row = log.find_row(run, id_)
+        row = log.find_row(run, id_) or {}
         plies = slice(games.offsets[index], games.offsets[index + 1])
-        assert row is not None
         if row["moves"] != games.moves[plies].tolist() or row["nodes"] != games.nodes[plies].tolist():
             raise ValueError(f"{run}: game {id_} replays differently with this engine version: play a new run")

@@ -1,10 +1,10 @@
-"""Run a tournament: play the schedule minus the log, until it is complete or the stop rule has decided."""
+"""Run a tournament: play the schedule minus the log, until it is complete or a stop rule has decided."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,12 +23,12 @@ from ..plan import run_keeping
 from ..plan.config import Config
 from ..plan.run_keeping import locked
 from ..plan.schedule import points_table
-from ..plan.tournament_plan import Plan, having, make_plan, on_the_clock
+from ..plan.tournament_plan import Plan, make_plan, on_the_clock
 from ..record import log, log_parts, run_directory
-from ..statistics.anytime import checkpoints
 from .cluster.cluster_access import chosen
 from .equal_cost import at_equal_cost, check_scalable, measured, to_measure
 from .game_recorder import GameRecorder
+from .interim_results import stop_rule
 from .pools.batch_feed import BatchFeed, Stop
 from .pools.game_worker import Sharers, Task, task_of
 from .pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
@@ -94,61 +94,7 @@ _STUCK = (
 _STUCK_FOR_GOOD = "no game finished for ten seconds: --hard-cap SECONDS stops hanging players; Ctrl-C keeps all games"
 
 
-def stop_rule(plan: Plan) -> Stop | None:
-    """Return the rule by which a plan's contenders stop early, if there is one."""
-    return _best_of_rule(plan) if plan.config.format == "best-of" else sprt_rule(plan)
-
-
-def _best_of_rule(plan: Plan) -> Stop:
-    """Return a rule that stops contenders that have dropped out, and all matches once a single contender is left."""
-    # The rule uses openings: the share of points that a contender won from one, against all opponents.
-    schedule, contenders = plan.schedule, having(plan.entrants, "contender")
-    first = np.array([match.first for match in schedule.matches])
-    populations = {match.population for match in schedule.matches}
-    pool = populations.pop() if len(populations) == 1 else 0
-
-    def decided(pairs: NDArray[np.int8]) -> Collection[int]:
-        from ..statistics.anytime import elimination_times
-
-        points = np.where(pairs < 0, np.nan, pairs / 2)
-        shares = np.stack([points[:, first == contender].mean(axis=1) for contender in contenders], axis=1)
-        after = elimination_times(shares, checkpoints(schedule.rounds), pool=pool or None)
-        if np.count_nonzero(after == 0) == 1:
-            return range(len(schedule.matches))
-        return np.flatnonzero(np.isin(first, np.array(contenders)[after > 0])).tolist()
-
-    return decided
-
-
-def sprt_rule(plan: Plan) -> Stop | None:
-    """Return the sequential test of the plan's `sprt`, for each contender separately; None if it has none.
-
-    Head to head the two values are Elo differences to the baseline, and the test uses pairs. In a gauntlet they are
-    differences of win rate to the baseline in percentage points, and the test uses openings: all games a contender
-    played from one, against the opponents it shares with the baseline, minus the baseline's, including the control's if
-    it counts as the baseline. A decided contender stops in all its matches; those in which it is an opponent of another
-    contender continue.
-    """
-    if plan.config.sprt is None:
-        return None
-
-    def decided(pairs: NDArray[np.int8]) -> Collection[int]:
-        from .interim_results import sprt_paths
-
-        stopped = {contender for contender, path in sprt_paths(plan, pairs).items() if path.decision}
-        return [index for index, match in enumerate(plan.schedule.matches) if match.first in stopped]
-
-    return decided
-
-
 Show = Callable[[RunProgress], None]
-
-
-class Report(Protocol):
-    """Reports progress to the display."""
-
-    def __call__(self, phase: Phase, detail: str = "", machines: tuple[Machine, ...] | None = None) -> None:
-        """See `RunProgress`."""
 
 
 class Play(Protocol):
@@ -262,10 +208,8 @@ def _at_equal_cost(plan: Plan, conduct: _Conduct) -> tuple[Plan, dict[str, Cost]
     check_scalable(plan)
 
     def tell(plan: Plan, phase: Phase, detail: str = "", costs: Mapping[str, Cost] | None = None) -> None:
-        blank = points_table(plan.schedule)
-        total = len(plan.schedule)
-        progress = RunProgress(plan, phase, detail, 0, total, 0.0, float("inf"), blank, plan.notes, costs or {})
-        conduct.show(progress)
+        counts = (0, len(plan.schedule), 0.0, float("inf"))
+        conduct.show(RunProgress(plan, phase, detail, *counts, points_table(plan.schedule), plan.notes, costs or {}))
 
     with deferred_interrupts() as interrupted, conduct.pools(conduct.jobs) as pool:
         task = task_of(plan)
@@ -287,72 +231,117 @@ def _at_equal_cost(plan: Plan, conduct: _Conduct) -> tuple[Plan, dict[str, Cost]
 
 
 def _run(path: Path, plan: Plan, conduct: _Conduct) -> RunOutcome:
-    notes = list(plan.notes)
-    started = time.monotonic()
     with deferred_interrupts() as interrupted:
-        recorder = GameRecorder(path, plan)
-        if recorder.duplicates:
-            notes.append(f"removed {recorder.duplicates:,} duplicate games from the log")
-        before = recorder.logged
-        feed = BatchFeed(plan.schedule, recorder.points, conduct.jobs, conduct.stop(plan))
+        run = _Run(path, plan, conduct, interrupted)
+        recorder, feed = run.recorder, run.feed
         _LOGGER.info("%s: %d of %d games are in the log; %d jobs", path, recorder.logged, feed.total, conduct.jobs)
-        report = _reporter(recorder, feed, notes, conduct.show)
         if feed.missing:
             try:
-                _play_in(conduct, feed, recorder, interrupted, notes, report)
+                run.play()
             finally:
                 recorder.write()
     # Ctrl-C ends the merge at once: log parts that are not merged yet stay as they are.
     with until_interrupted():
         if not (feed.missing or interrupted() or run_directory.is_finished(path)):
-            report("merging", "")
+            run.report("merging")
             recorder.close()
-    if recorder.ended_by_clock and not on_the_clock(plan.entrants):
-        notes.append(
-            f"not reproducible: {recorder.ended_by_clock:,} games ended by a time limit, which depends on the machine"
-        )
-    notes += recorder.forfeit_notes()
-    seconds = time.monotonic() - started
-    finished, reasons = run_directory.is_finished(path), dict(recorder.reasons)
-    state = "finished" if finished else "interrupted"
-    _LOGGER.info("%s: %s after %.1f s with %d of %d games", path, state, seconds, recorder.logged, feed.total)
-    for note in notes:
-        _LOGGER.info("%s: %s", path, note)
-    played = recorder.logged - before
-    return RunOutcome(
-        path, plan, recorder.logged, played, feed.total, finished, seconds, recorder.points, reasons, tuple(notes)
-    )
+    return run.outcome()
 
 
-def _play_in(
-    conduct: _Conduct, feed: BatchFeed, recorder: GameRecorder, interrupted: Interrupted, notes: list[str],
-    report: Report,
-) -> None:  # fmt: skip
-    """Play the missing games in a pool, after measuring the agents' costs if necessary; add notes about the run."""
-    # If the machines of a run cannot be reached any more, it ends like an interrupted one.
-    plan, known = recorder.plan, len(notes)
-    with conduct.pools(conduct.jobs) as pool:
-        task = task_of(plan, str((recorder.path / run_directory.ENGINES).absolute()))
-        pool.assign(task)
-        if pool.fleet is None:
-            _prepare(pool, task, plan, conduct.jobs, interrupted, notes, report)
+class _Run:
+    """A run while it is played. `notes` are messages for the user so far, besides those about forfeits."""
 
-        def look() -> None:
-            recorder.write_if_due()
-            if pool.fleet:
-                notes[known:] = _fleet_notes(plan, pool.fleet)
-            report("playing", "", pool.fleet.machines if pool.fleet else None)
+    def __init__(self, path: Path, plan: Plan, conduct: _Conduct, interrupted: Interrupted) -> None:
+        self._created = time.monotonic()
+        self.recorder = GameRecorder(path, plan)
+        self.feed = BatchFeed(plan.schedule, self.recorder.points, conduct.jobs, conduct.stop(plan))
+        self._plan, self._conduct, self._interrupted = plan, conduct, interrupted
+        self.notes = list(plan.notes)
+        if self.recorder.duplicates:
+            self.notes.append(f"removed {self.recorder.duplicates:,} duplicate games from the log")
+        self._known = len(self.notes)
+        self._logged_before = self.recorder.logged
+        self._missing = self.feed.missing
+        self._started = self._last_game = time.monotonic()
 
-        try:
-            info = run_directory.load_run(recorder.path)
-            if not info.processor_costs:
-                report("measuring")
-                costs = measure_in(pool, to_measure(plan), interrupted)
-                run_keeping.write_info(replace(info, processor_costs=measured(costs)))
-            given_up = recorder.losers_by(FORFEITED)
-            play_missing(pool, feed, recorder.add, interrupted, look, users=task.users, given_up=given_up)
-        except UnreachableError as error:
-            notes.append(str(error))
+    def report(self, phase: Phase, detail: str = "", machines: tuple[Machine, ...] | None = None) -> None:
+        """Show the progress; see `RunProgress`."""
+        now = time.monotonic()
+        if phase == "preparing":
+            self._started = now
+        if phase != "playing" or self.feed.missing != self._missing:
+            self._last_game, self._missing = now, self.feed.missing
+        elapsed, logged, total = now - self._started, self.recorder.logged, self.feed.total
+        rate = (logged - self._logged_before) / elapsed if elapsed > 0 else 0.0
+        left = (total - logged) / rate if rate > 0 else float("inf")
+        # Machines return what they have played every ten seconds or so.
+        is_silent = machines is None and now - self._last_game > LONGEST_SILENCE
+        notes = (*self.notes, *self.recorder.forfeit_notes(), *(self._hints_at_hanging() if is_silent else ()))
+        counts = (logged, total, rate, left)
+        points = self.recorder.points
+        self._conduct.show(RunProgress(self._plan, phase, detail, *counts, points, notes, machines=machines))
+
+    def play(self) -> None:
+        """Play the missing games in a pool, after measuring the agents' costs if necessary."""
+        # If the machines of a run cannot be reached any more, it ends like an interrupted one.
+        recorder, path = self.recorder, self.recorder.path
+        with self._conduct.pools(self._conduct.jobs) as pool:
+            task = task_of(self._plan, str((path / run_directory.ENGINES).absolute()))
+            pool.assign(task)
+            if pool.fleet is None:
+                self._prepare(pool, task)
+
+            def look() -> None:
+                recorder.write_if_due()
+                if pool.fleet:
+                    self.notes[self._known :] = _fleet_notes(self._plan, pool.fleet)
+                self.report("playing", "", pool.fleet.machines if pool.fleet else None)
+
+            try:
+                info = run_directory.load_run(path)
+                if not info.processor_costs:
+                    self.report("measuring")
+                    costs = measure_in(pool, to_measure(self._plan), self._interrupted)
+                    run_keeping.write_info(replace(info, processor_costs=measured(costs)))
+                given_up = recorder.losers_by(FORFEITED)
+                play_missing(
+                    pool, self.feed, recorder.add, self._interrupted, look, users=task.users, given_up=given_up
+                )
+            except UnreachableError as error:
+                self.notes.append(str(error))
+
+    def outcome(self) -> RunOutcome:
+        """Return and log how the run ended."""
+        recorder, path, plan, total = self.recorder, self.recorder.path, self._plan, self.feed.total
+        notes, by_clock = list(self.notes), recorder.ended_by_clock
+        if by_clock and not on_the_clock(plan.entrants):
+            notes.append(f"not reproducible: {by_clock:,} games ended by a time limit, which depends on the machine")
+        notes += recorder.forfeit_notes()
+        seconds, logged = time.monotonic() - self._created, recorder.logged
+        finished, reasons = run_directory.is_finished(path), dict(recorder.reasons)
+        state = "finished" if finished else "interrupted"
+        _LOGGER.info("%s: %s after %.1f s with %d of %d games", path, state, seconds, logged, total)
+        for note in notes:
+            _LOGGER.info("%s: %s", path, note)
+        counts = (logged, logged - self._logged_before, total)
+        return RunOutcome(path, plan, *counts, finished, seconds, recorder.points, reasons, tuple(notes))
+
+    def _prepare(self, pool: Pool, task: Task) -> None:
+        """Compile every agent before the games; note each that runs interpreted or does not answer."""
+
+        def tell(sharers: Sequence[Sharers], interpreted: Mapping[int, str]) -> None:
+            self.notes[self._known :] = _interpreted_notes(self._plan, interpreted)
+            self.report("preparing", _names_of(self._plan, sharers))
+
+        interpreted = prepare(pool, task, self._conduct.jobs, self._interrupted, tell)
+        tell([(index,) for index in interpreted], interpreted)
+        agents = (self._plan.entrants[index].agent for index in interpreted if not self._interrupted())
+        self.notes += filter(None, [unresponsive_reason(agent, self._plan.config.size) for agent in agents])
+
+    def _hints_at_hanging(self) -> list[str]:
+        cap = self._plan.config.hard_cap
+        may_hang = not cap and any(entrant.agent.is_user_code for entrant in self._plan.entrants)
+        return [_STUCK if cap is None else _STUCK_FOR_GOOD] if may_hang else []
 
 
 def _fleet_notes(plan: Plan, fleet: Fleet) -> list[str]:
@@ -365,50 +354,6 @@ def _fleet_notes(plan: Plan, fleet: Fleet) -> list[str]:
             f"processors play; use node limits, or machines of one kind"
         )
     return notes
-
-
-def _reporter(recorder: GameRecorder, feed: BatchFeed, notes: list[str], show: Show) -> Report:
-    before = recorder.logged
-    started = last_game = time.monotonic()
-    missing = feed.missing
-    cap = recorder.plan.config.hard_cap
-    may_hang = not cap and any(entrant.agent.is_user_code for entrant in recorder.plan.entrants)
-    hint = _STUCK if cap is None else _STUCK_FOR_GOOD
-
-    def report(phase: Phase, detail: str = "", machines: tuple[Machine, ...] | None = None) -> None:
-        nonlocal started, last_game, missing
-        now = time.monotonic()
-        if phase == "preparing":
-            started = now
-        if phase != "playing" or feed.missing != missing:
-            last_game, missing = now, feed.missing
-        elapsed = now - started
-        rate = (recorder.logged - before) / elapsed if elapsed > 0 else 0.0
-        left = (feed.total - recorder.logged) / rate if rate > 0 else float("inf")
-        # Machines return what they have played every ten seconds or so.
-        stuck = [hint] if may_hang and machines is None and now - last_game > LONGEST_SILENCE else []
-        all_notes = (*notes, *recorder.forfeit_notes(), *stuck)
-        counts = (recorder.logged, feed.total, rate, left)
-        show(RunProgress(recorder.plan, phase, detail, *counts, recorder.points, all_notes, machines=machines))
-
-    return report
-
-
-def _prepare(
-    pool: Pool, task: Task, plan: Plan, jobs: int, interrupted: Interrupted, notes: list[str], report: Report
-) -> None:
-    """Compile every agent before the games; add a note about each that runs interpreted or does not answer."""
-    known = len(notes)
-
-    def tell(sharers: Sequence[Sharers], interpreted: Mapping[int, str]) -> None:
-        notes[known:] = _interpreted_notes(plan, interpreted)
-        report("preparing", _names_of(plan, sharers))
-
-    interpreted = prepare(pool, task, jobs, interrupted, tell)
-    tell([(index,) for index in interpreted], interpreted)
-    size = plan.config.size
-    silences = [unresponsive_reason(plan.entrants[index].agent, size) for index in interpreted if not interrupted()]
-    notes[known:] = [*_interpreted_notes(plan, interpreted), *filter(None, silences)]
 
 
 def _names_of(plan: Plan, sharers: Iterable[Sharers]) -> str:
