@@ -28,7 +28,7 @@ from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.positions import move_values
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
-from knights_isolation.isolation.checks.check_result import CheckResult
+from knights_isolation.isolation.checks.answers import CheckResult
 from knights_isolation.isolation.rules.geometry import cell_name
 from knights_isolation.reports.board.request_guard import cookie_of
 from knights_isolation.reports.board.request_models import Position, board_of

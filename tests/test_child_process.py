@@ -27,6 +27,7 @@ from knights_isolation.isolation import Limit, play
 from knights_isolation.isolation.engines.engine_agent import WAITS
 from knights_isolation.isolation.processes.child import (
     PROCESSOR_SECONDS,
+    Child,
     Forked,
     NoAnswer,
     Setup,
@@ -35,7 +36,6 @@ from knights_isolation.isolation.processes.child import (
     recipe,
     to_bytes,
 )
-from knights_isolation.isolation.processes.child_process import Child
 from knights_isolation.isolation.processes.sandbox import (
     ADDRESSES,
     LARGEST_FILE,
@@ -117,7 +117,7 @@ def test_a_child_that_does_not_answer_is_ended_and_the_reason_is_said(question, 
 
 
 def test_an_answer_that_lacks_a_part_is_no_answer():
-    forged = b"\x80\x02cknights_isolation.isolation.processes.child\nSetupError\n)\x81."
+    forged = b"\x80\x02cknights_isolation.isolation.processes.child\nFailure\n)\x81."
     with pytest.raises(AttributeError):
         decode_answer(base64.b64encode(forged))
 
@@ -217,7 +217,7 @@ def test_forks_leave_nothing_behind_and_their_notes_outlive_them(tmp_path):
 KEEPS = """
 import sys
 from knights_isolation.isolation.processes.child import Setup, recipe, to_bytes
-from knights_isolation.isolation.processes.child_process import Child
+from knights_isolation.isolation.processes.child import Child
 
 def computing():
     def compute(*question):

@@ -41,7 +41,7 @@ from knights_isolation.experiments.play.pools.pool import (
 )
 from knights_isolation.experiments.play.runner import _fleet_notes
 from knights_isolation.isolation.compiling import code_cache
-from knights_isolation.isolation.files.temp_folders import LOCK
+from knights_isolation.isolation.files.folders import LOCK
 from knights_isolation.isolation.loading.load_user_code import content_hash
 from knights_isolation.reports.watch import machine_table
 

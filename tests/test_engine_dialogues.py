@@ -11,8 +11,7 @@ from knights_isolation.isolation import Board, Limit
 from knights_isolation.isolation.engines import engine_agent
 from knights_isolation.isolation.engines.engine_agent import EngineAgent, Timeouts
 from knights_isolation.isolation.engines.protocol import Info, Program, add_info, parse_pv, variant_of, variants_text
-from knights_isolation.isolation.processes.child import NoAnswer, Termination
-from knights_isolation.isolation.processes.child_process import Idle
+from knights_isolation.isolation.processes.child import Idle, NoAnswer, Termination
 from knights_isolation.isolation.rules.game import Reason
 from knights_isolation.isolation.search import is_well_formed
 from knights_isolation.isolation.search.agents import ForfeitError, forfeit_from, opened_player

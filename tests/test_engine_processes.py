@@ -22,7 +22,7 @@ from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.engines import engine_agent as engines
 from knights_isolation.isolation.engines.engine_agent import EngineAgent, Timeouts
 from knights_isolation.isolation.engines.protocol import Program
-from knights_isolation.isolation.processes.child_process import Idle
+from knights_isolation.isolation.processes.child import Idle
 from knights_isolation.isolation.search.agents import RandomAgent
 
 ROOT = Path(__file__).parent.parent

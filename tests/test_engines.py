@@ -17,27 +17,23 @@ from knights_isolation.isolation import Board, Limit, play
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_player
 from knights_isolation.isolation.processes.child import (
+    START_SECONDS,
     AgentPicklingError,
+    Child,
     Failure,
     NoAnswer,
     Setup,
-    SetupError,
+    SupervisedProgram,
     Termination,
     decode,
     encode,
     from_bytes,
     to_bytes,
 )
-from knights_isolation.isolation.processes.child_process import (
-    START_SECONDS,
-    Child,
-    SupervisedProgram,
-)
 from knights_isolation.isolation.processes.subprocess_player import (
     MOST_KEPT,
     NEW_GAME,
     SubprocessPlayer,
-    judge_of,
     subprocess_player,
 )
 from knights_isolation.isolation.rules.game import Reason
@@ -181,10 +177,9 @@ class Script(Child):
 
 MOVE = SearchResult(9, 0.0, 1, 1, 0.0, (9,), False)
 ORDERS = iter(range(1000))
-PLAIN = judge_of(RandomAgent())
 
 
-def scripted(*scripts, judge=PLAIN):
+def scripted(*scripts):
     """A guard over these transports, one after another; nobody else has its order."""
     waiting = list(scripts)
 
@@ -193,7 +188,7 @@ def scripted(*scripts, judge=PLAIN):
         script.setup = order
         return script
 
-    return SubprocessPlayer("it", Setup(b"agent %d" % next(ORDERS)), 5.0, judge, start)
+    return SubprocessPlayer(RandomAgent("it"), Setup(b"agent %d" % next(ORDERS)), 5.0, start)
 
 
 def test_an_order_goes_first_then_questions_over_one_process():
@@ -239,7 +234,7 @@ def test_who_does_not_answer_or_dies_is_ended_and_replaced_for_the_next_game(ans
         (NoAnswer(Termination.TIMED_OUT), ForfeitError, "did not start within 70 s"),
         (NoAnswer(Termination.DIED), ForfeitError, "its process died"),
         (
-            SetupError("no module called x"),
+            Failure("no module called x"),
             AgentPicklingError,
             "it cannot play in its own process.*: no module called x",
         ),
@@ -259,9 +254,9 @@ def test_a_closed_guard_leaves_its_process_to_the_next_of_the_same_order_only():
     player.new_game()
     player.close()
     player.close()
-    other = SubprocessPlayer("it", Setup(player.order.make, "none"), 5.0, player.judge, lambda _: Script(None, None))
+    other = SubprocessPlayer(player.agent, Setup(player.order.make, "none"), 5.0, lambda _: Script(None, None))
     other.new_game()
-    again = SubprocessPlayer("it", player.order, 5.0, player.judge, lambda _: pytest.fail("a process waits already"))
+    again = SubprocessPlayer(player.agent, player.order, 5.0, lambda _: pytest.fail("a process waits already"))
     again.new_game()
     assert script.sent == [player.order, NEW_GAME, NEW_GAME]
     assert not script.ended

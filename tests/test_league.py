@@ -25,11 +25,13 @@ from knights_isolation.experiments.plan.user_files import player_in
 from knights_isolation.experiments.record import log, log_parts
 from knights_isolation.isolation.games.match import GameRecord, play
 from knights_isolation.isolation.processes import subprocess_player
-from knights_isolation.isolation.processes.child import NoAnswer, Setup, Termination
-from knights_isolation.isolation.processes.child_process import (
+from knights_isolation.isolation.processes.child import (
     MOST_WAITS,
     Child,
+    NoAnswer,
+    Setup,
     SupervisedProgram,
+    Termination,
 )
 from knights_isolation.isolation.processes.sandbox import landlock_version
 from knights_isolation.isolation.rules.classic_board import Board

@@ -472,10 +472,8 @@ def test_a_move_is_not_ended_while_the_machine_does_not_run_it(monkeypatch, kept
             return game.get_legal_moves()[0]
 
     monkeypatch.setattr("knights_isolation.isolation.checks.agent_checks.LONGEST_MOVE", 0.1)
-    monkeypatch.setattr(
-        "knights_isolation.isolation.usercode.timeouts._kept_waiting",
-        lambda before, taken: taken if kept_waiting else 0.0,
-    )
+    queued = "knights_isolation.isolation.usercode.timeouts._queued"
+    monkeypatch.setattr(queued, lambda: None if kept_waiting else 0.0)
     finding = seen_of(Waiting, "moves")
     assert finding.ok == ok, finding.seen
     assert ok or "takes longer than 0.1 s" in finding.seen

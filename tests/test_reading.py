@@ -13,8 +13,7 @@ from submissions import HONEST, league, submit
 
 from knights_isolation.experiments.league.entries import source_remarks
 from knights_isolation.experiments.plan import parse_agent
-from knights_isolation.isolation.processes.child import Setup, recipe
-from knights_isolation.isolation.processes.child_process import START, Child
+from knights_isolation.isolation.processes.child import START, Child, Setup, recipe
 from knights_isolation.isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
 from knights_isolation.isolation.processes.subprocess_player import FileAgent
 from knights_isolation.isolation.rules.classic_board import Board

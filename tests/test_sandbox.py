@@ -21,9 +21,8 @@ from knights_isolation.isolation import Board, play
 from knights_isolation.isolation.games.match import GameBatch, play_many
 from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic
-from knights_isolation.isolation.processes.child import Setup
-from knights_isolation.isolation.processes.child_process import Child
-from knights_isolation.isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
+from knights_isolation.isolation.processes.child import Child, Setup
+from knights_isolation.isolation.processes.subprocess_player import SLACK_MS, FileAgent, Spent, judge
 from knights_isolation.isolation.rules.game import Limit, Reason, Size
 from knights_isolation.isolation.search import SearchResult
 from knights_isolation.isolation.search.agents import Agent, ForfeitError
@@ -312,6 +311,10 @@ def given(seconds: float, cell: int | None = 3) -> Given:
     return Given(cell, "" if cell else "(9, 9)", seconds, seconds)
 
 
+def under(limit: Limit, edition: str = "second") -> FileAgent:
+    return FileAgent("It", "/it.py", "It", "", limit, edition)
+
+
 def spent(wall: float, processor: float, *, is_first: bool = False) -> Spent:
     return Spent(wall, processor, is_first)
 
@@ -332,7 +335,7 @@ def spent(wall: float, processor: float, *, is_first: bool = False) -> Spent:
 )
 def test_who_is_late_by_our_clocks_loses_by_timeout(limit: Limit, answer: Given, took: Spent, detail: str) -> None:
     with pytest.raises(ForfeitError, match=detail) as loss:
-        judge_given(limit, overruns=False)(answer, took, True)
+        judge(under(limit), answer, took, is_timed=True)
     assert loss.value.reason is Reason.TIMEOUT
 
 
@@ -347,19 +350,18 @@ def test_who_is_late_by_our_clocks_loses_by_timeout(limit: Limit, answer: Given,
     ],
 )
 def test_what_a_player_did_not_compute_is_not_charged(limit: Limit, took: Spent) -> None:
-    result = judge_given(limit, overruns=False)(given(0.09), took, True)
+    result = judge(under(limit), given(0.09), took, is_timed=True)
     assert (result.move, result.seconds) == (3, 0.09)
-    assert judge_given(limit, overruns=True)(given(5.0), spent(9.0, 9.0), True).seconds == 5.0
-    assert judge_given(limit, overruns=False)(given(5.0), spent(9.0, 9.0), False).seconds == 5.0
+    assert judge(under(limit, "third"), given(5.0), spent(9.0, 9.0), is_timed=True).seconds == 5.0
+    assert judge(under(limit), given(5.0), spent(9.0, 9.0), is_timed=False).seconds == 5.0
 
 
 def test_what_is_no_move_is_illegal_and_what_is_no_answer_is_nothing() -> None:
-    judge = judge_given(MS, overruns=False)
     with pytest.raises(ForfeitError, match=r"\(9, 9\)") as loss:
-        judge(given(0.01, None), spent(0.02, 0.02), True)
+        judge(under(MS), given(0.01, None), spent(0.02, 0.02), is_timed=True)
     assert loss.value.reason is Reason.ILLEGAL_MOVE
     a_result = SearchResult(3, 0.0, 1, 1, 0.1, (3,), False)
     odd = (True, -1, 10**30, 1.0, "a")
     for answer in (None, a_result, *(Given(cell, "", 0.1, 0.1) for cell in odd), given(float("nan"))):  # type: ignore[arg-type]
         with pytest.raises(TypeError):
-            judge(answer, spent(0.1, 0.1), True)
+            judge(under(MS), answer, spent(0.1, 0.1), is_timed=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from knights_isolation.isolation.files.temp_folders import LOCK, temporary_folder
+from knights_isolation.isolation.files.folders import LOCK, temporary_folder
 
 MAKE = (
     "import os, sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
-    "from knights_isolation.isolation.files.temp_folders import temporary_folder\n"
+    "from knights_isolation.isolation.files.folders import temporary_folder\n"
     "print(temporary_folder('tests').path, flush=True)\n"
 )
 

@@ -21,9 +21,8 @@ from knights_isolation.experiments.plan.openings import file_openings
 from knights_isolation.experiments.plan.spec_parser import complete, make_agent
 from knights_isolation.experiments.record.checked_lines import read_json
 from knights_isolation.isolation.games.match import play_games
-from knights_isolation.isolation.processes.child import Failure, NoAnswer, Setup, Termination, encode
-from knights_isolation.isolation.processes.child_process import Child
-from knights_isolation.isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
+from knights_isolation.isolation.processes.child import Child, Failure, NoAnswer, Setup, Termination, encode
+from knights_isolation.isolation.processes.subprocess_player import FileAgent, SubprocessPlayer
 from knights_isolation.isolation.rules.classic_board import position_of
 from knights_isolation.isolation.rules.game import Limit, Reason, parse_size
 from knights_isolation.isolation.rules.geometry import format_moves
@@ -176,8 +175,9 @@ class _Scripted(RandomAgent):
     def open(self) -> Any:
         """Return a player in a simulated process."""
         order = Setup(os.urandom(8))  # unique, so that no process of an earlier game is reused
-        judge = judge_given(Limit(ms=1000), overruns=False) if self.data[:1] < b"\x80" else judge_of(self)  # type: ignore[attr-defined]
-        return SubprocessPlayer(self.name, order, 1.0, judge, start=lambda order: _Answers(order, self.data))  # type: ignore[attr-defined]
+        file = FileAgent(self.name, "/it.py", "It", "", Limit(ms=1000), "second")
+        agent = file if self.data[:1] < b"\x80" else self  # type: ignore[attr-defined]
+        return SubprocessPlayer(agent, order, 1.0, start=lambda order: _Answers(order, self.data))  # type: ignore[attr-defined]
 
 
 class _Answers(Child):

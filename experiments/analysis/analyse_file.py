@@ -12,7 +12,7 @@ from typing import Any, Literal
 from joblib import cpu_count
 
 from knights_isolation.isolation.checks.agent_checks import check_player
-from knights_isolation.isolation.checks.check_result import CheckResult
+from knights_isolation.isolation.checks.answers import CheckResult
 from knights_isolation.isolation.loading.load_user_code import load_player
 from knights_isolation.isolation.rules.game import ON_THE_BOARD, Cost, Limit, Size
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.isolation.files.git_revisions import Revision
+from knights_isolation.isolation.files.folders import Revision
 from knights_isolation.isolation.loading.load_user_code import LoadError
 from knights_isolation.isolation.rules.game import USUAL_SIZE, Cost, Size
 from knights_isolation.isolation.search.agents import Agent

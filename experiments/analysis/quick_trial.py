@@ -11,7 +11,7 @@ import numpy as np
 
 from knights_isolation import heuristics
 from knights_isolation.isolation.checks.agent_checks import check_values
-from knights_isolation.isolation.checks.check_result import CheckResult
+from knights_isolation.isolation.checks.answers import CheckResult
 from knights_isolation.isolation.checks.search_cost import measure_costs, random_openings
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from knights_isolation.isolation.games.match import GameBatch, play_games

@@ -23,7 +23,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic, compile_heuristic
-from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.isolation.files.folders import temporary_folder
 from knights_isolation.isolation.games.batches import asking
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.rules.game import Limit, Size

@@ -20,10 +20,9 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from knights_isolation.isolation.checks.agent_checks import checks_of_file
-from knights_isolation.isolation.checks.check_result import CheckResult
+from knights_isolation.isolation.checks.answers import CheckResult
 from knights_isolation.isolation.loading.load_user_code import content_hash, sources
-from knights_isolation.isolation.processes.child import NoAnswer, recipe
-from knights_isolation.isolation.processes.child_process import Child
+from knights_isolation.isolation.processes.child import Child, NoAnswer, recipe
 from knights_isolation.isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
 from knights_isolation.isolation.processes.subprocess_player import IMPORT_SECONDS, sandboxed
 from knights_isolation.isolation.usercode.parsing import parse

@@ -31,7 +31,7 @@ from knights_isolation.isolation.loading.load_user_code import (
     load_module,
     load_player,
 )
-from knights_isolation.isolation.processes.child_process import call_in_child
+from knights_isolation.isolation.processes.child import START_SECONDS, Child, NoAnswer, Setup, recipe
 from knights_isolation.isolation.rules.classic_board import Board
 from knights_isolation.isolation.rules.edition import FIRST, SECOND, THIRD, edition_of, is_of_third_edition
 from knights_isolation.isolation.rules.third_edition import Action, StateHeuristic
@@ -290,13 +290,17 @@ def player_facts(path: str | Path, name: str) -> PlayerFacts:
 
 @lru_cache(maxsize=1000)
 def _player_facts(path: str, name: str, content: str) -> PlayerFacts:
+    child = Child(Setup(recipe(_ask_file, path, name)))
     try:
-        facts = _FACTS.validate_python(call_in_child(_ask_file, path, name), strict=True)
+        facts = _FACTS.validate_python(child.start(), strict=True)
     except ValidationError:
         raise LoadError(f"{path} tampered with its own result") from None
-    except ValueError as error:
-        why = str(error).removeprefix("LoadError: ")
+    except NoAnswer as error:
+        late = f"takes longer than {START_SECONDS:g} s"
+        why = error.described(late, "ends its process", "tampered with its own result").removeprefix("LoadError: ")
         raise LoadError(why if path in why else f"{path} {why}") from None
+    finally:
+        child.end()
     for said in facts.printed:
         warnings.warn(said, stacklevel=2)
     return facts

@@ -14,7 +14,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.checks.answer_checks import unresponsive_reason
+from knights_isolation.isolation.checks.answers import unresponsive_reason
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.processes.subprocess_player import HANGS_AFTER
 from knights_isolation.isolation.rules.game import Cost

@@ -24,7 +24,7 @@ from typing import Any, get_args
 import numpy as np
 from pydantic import TypeAdapter
 
-from knights_isolation.isolation.checks.check_result import explain, is_number
+from knights_isolation.isolation.checks.answers import explain, is_number
 from knights_isolation.isolation.checks.search_cost import measure_costs
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
 from knights_isolation.isolation.files.atomic_write import make_folder

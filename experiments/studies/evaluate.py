@@ -25,19 +25,21 @@ from pydantic import TypeAdapter, ValidationError
 
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.compiling.code_cache import engine_fingerprint
-from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.isolation.files.folders import temporary_folder
 from knights_isolation.isolation.loading.load_user_code import expand_path, namespace, sources
 from knights_isolation.isolation.processes.child import (
     PROCESSOR_SECONDS,
+    SPARING,
+    Child,
     Failure,
     Forked,
+    Idle,
     NoAnswer,
     Setup,
     Termination,
     recipe,
     to_bytes,
 )
-from knights_isolation.isolation.processes.child_process import SPARING, Child, Idle
 from knights_isolation.isolation.processes.sandbox import landlock_version
 from knights_isolation.isolation.suggestions import file_meant
 from knights_isolation.isolation.usercode.inputs import (
@@ -71,7 +73,7 @@ def score(game, player):
     return len(own) - 1.0 * len(other)
 """
 _ANSWER = TypeAdapter(Answer)
-_workers: Idle[EvaluationTask, Child] = Idle(os.cpu_count() or 1)
+_workers: Idle[Child] = Idle(os.cpu_count() or 1)
 
 
 def evaluate_all(candidates: Sequence[AgentLike | Path], question: EvaluationTask, jobs: int = 0) -> list[Evaluation]:

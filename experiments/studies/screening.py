@@ -27,7 +27,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.checks.answer_checks import unresponsive_reason
+from knights_isolation.isolation.checks.answers import unresponsive_reason
 from knights_isolation.isolation.checks.search_cost import measure_costs
 from knights_isolation.isolation.games.batches import NO_ANSWER, BatchMoves, Positions, choose_moves, join_answers
 from knights_isolation.isolation.rules.classic_board import Board

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
 
 from ..loading.load_user_code import load_player
 from ..rules.classic_board import Board
@@ -16,7 +16,7 @@ from ..search.agents import is_lost
 from ..usercode.output_capture import prevent_exit
 from ..usercode.timeouts import cpu_timeout
 from ..usercode.user_exceptions import name_of, return_lines, safe_repr
-from .check_result import LONGEST_CHECK, LONGEST_MOVE, RESIGNED, CheckResult, explain, is_number, new_player, wrong_move
+from .answers import LONGEST_CHECK, LONGEST_MOVE, RESIGNED, CheckResult, explain, is_number, new_player, wrong_move
 from .search_checks import compare_searches
 from .search_cost import random_openings
 
@@ -40,13 +40,13 @@ def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[C
 
     values: list[PositionValues] = []
     early = [Board.from_moves(cells, size) for cells in ([], [0])]
-    findings = [
-        _check_values("values", heuristic, list(sample_positions(size, SAMPLE)), values),
-        _noted(_check_values("values before both players are placed", heuristic, early, [])),
-    ]
-    if findings[0].ok and (why := suspicion(values)):
-        findings.append(CheckResult("suspect", False, why, is_note=True))
-    return findings
+    placed = _check_values("values", heuristic, list(sample_positions(size, SAMPLE)), values)
+    before = _check_values("values before both players are placed", heuristic, early, [])
+    if not before.ok:
+        seen = f"{before.seen}; games that start after two plies never evaluate there"
+        before = replace(before, seen=seen, is_note=True)
+    why = suspicion(values) if placed.ok else ""
+    return [placed, before, *([CheckResult("suspect", False, why, is_note=True)] if why else [])]
 
 
 def suspicion(values: Sequence[PositionValues]) -> str:
@@ -76,13 +76,6 @@ def suspicion(values: Sequence[PositionValues]) -> str:
         "signs reversed? Its values are the higher the fewer moves the player has and the more the opponent "
         f"(rank correlation {correlation:.2f})".replace("-", "−")
     )
-
-
-def _noted(finding: CheckResult) -> CheckResult:
-    """Turn a failure before both placements into a note, since tournament games start after both players are placed."""
-    if finding.ok:
-        return finding
-    return replace(finding, seen=f"{finding.seen}; games that start after two plies never evaluate there", is_note=True)
 
 
 def _check_values(check: str, heuristic: Heuristic, boards: list[Board], values: list[PositionValues]) -> CheckResult:
@@ -127,9 +120,7 @@ def _values_at(heuristic: Heuristic, board: Board) -> tuple[float, float] | str:
 def _unfit(value: object) -> str:
     if value is None:
         return "returns None (missing return?) instead of a number"
-    if isinstance(value, float):
-        return "returns NaN instead of a number"
-    text = safe_repr(value)
+    text = "NaN" if isinstance(value, float) else safe_repr(value)
     return f"returns {text if len(text) < 60 else f'a {name_of(value)}'} instead of a number"
 
 
@@ -159,8 +150,7 @@ def check_player(factory: Callable[[], Any]) -> list[CheckResult]:
     return findings + compare_searches(player, factory, edition)
 
 
-@dataclass(frozen=True)
-class _Move:
+class _Move(NamedTuple):
     """The CPU and wall time of a move in milliseconds, and its position."""
 
     cpu_ms: float
@@ -195,10 +185,8 @@ def _check_moves(factory: Callable[[], Any], edition: Edition) -> list[CheckResu
     if resigned:
         seen = f"names no move on {len(resigned)} positions {RESIGNED}; the first is {resigned[0]!r}"
         findings.append(CheckResult("resigning", False, seen, is_note=True))
-    return [*findings, _UNTIMED if edition is THIRD else _check_times(made, limit)]
-
-
-_UNTIMED = CheckResult("time", True, "not checked; the last action on the queue counts")
+    untimed = CheckResult("time", True, "not checked; the last action on the queue counts")
+    return [*findings, untimed if edition is THIRD else _check_times(made, limit)]
 
 
 def _boards_to_move_on(edition: Edition) -> list[Board]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 from pathlib import Path
 
 from ..engines.engine_agent import LATE_MS, UNREAD, Start, start_engine, write_variants
 from ..engines.protocol import PROTOCOLS, UCI, UGI, Info, Program, Protocol, add_info, read_move, variant_of, write_move
-from ..files.temp_folders import temporary_folder
-from ..processes.child import NoAnswer, Termination
-from ..processes.child_process import SupervisedProgram
+from ..files.folders import temporary_folder
+from ..processes.child import NoAnswer, SupervisedProgram, Termination
 from ..rules.classic_board import Board
 from ..rules.game import Size
 from ..usercode.user_exceptions import to_one_line
@@ -39,7 +39,6 @@ class EngineCheck:
     """A requirement on engines, tested by one dialogue.
 
     Attributes:
-        name: name shown to the user.
         exchanges: lines to send and the first word of the awaited answer; an empty word awaits the engine's end.
         expected: the expected answer, as shown to the user.
         check: checks all lines received in the last exchange.
@@ -55,6 +54,10 @@ class EngineCheck:
     seconds: float | None = None
     quiet: float = 0.0
     is_needed: bool = True
+
+    def result(self, seen: str, *, passed: bool = False, sent: str = "") -> EngineCheckResult:
+        """Return the result of the check."""
+        return EngineCheckResult(self.name, passed, sent, self.expected, seen, self.is_needed)
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,7 @@ def check_engine(program: Program, start: Start = start_engine) -> Generator[Eng
                 errors.unlink(missing_ok=True)
                 lines = start(program, str(errors))
                 if not all(_take(step, lines).passed for step in opening[:number]):
-                    yield from (
-                        EngineCheckResult(step.name, False, "", step.expected, NOT_TRIED, step.is_needed)
-                        for step in steps[number:]
-                    )
+                    yield from (step.result(NOT_TRIED) for step in steps[number:])
                     return
             result = _take(step, lines, errors)
             yield result
@@ -113,32 +113,31 @@ def _protocol_of(program: Program, start: Start) -> Protocol:
 
 def _take(step: EngineCheck, lines: SupervisedProgram, errors: Path | None = None) -> EngineCheckResult:
     """Send the lines of a step and judge the answers; `errors` is the file of the engine's standard error."""
-    sent = " | ".join(line for group, _ in step.exchanges for line in group)
     received: list[str] = []
-    wrong, seconds = "", SECONDS if step.seconds is None else step.seconds
-    for number, (group, until) in enumerate(step.exchanges):
-        received = []
-        try:
-            if number and number == len(step.exchanges) - 1:
+    until, seconds = "", step.seconds or SECONDS
+    try:
+        for number, (group, until) in enumerate(step.exchanges, start=1):
+            if number > 1 and number == len(step.exchanges):
                 _expect_quiet(lines, step.quiet)
-            for line in group:
-                lines.send(line.encode(), seconds)
+            received.clear()
+            _say(lines, group, seconds)
             _receive_until(lines, until, seconds, received)
             if until == "bestmove":
                 _expect_no_more(lines)
-        except NoAnswer as error:
-            if error.why is not Termination.DIED:
-                wrong = error.described(f"nothing more within {seconds:g} s", "", "a line that is too long")
-            elif until:
-                wrong = f"it {lines.ending(1.0) or 'closed its output'}{_last_errors(errors)}"
-        except _Unasked as error:
-            wrong = str(error)
-        if wrong:
-            break
-    wrong = wrong or step.check(received)
-    last = received[-1] if received else "no line"
-    seen = f"{to_one_line(last, _SHOWN)}; {wrong}" if wrong else to_one_line(last, _SHOWN)
-    return EngineCheckResult(step.name, not wrong, to_one_line(sent, _SHOWN), step.expected, seen, step.is_needed)
+        wrong = step.check(received)
+    except _UnaskedError as error:
+        wrong = str(error)
+    except NoAnswer as error:
+        died = f"it {lines.ending(1.0) or 'closed its output'}{_last_errors(errors)}" if until else ""
+        wrong = error.described(f"nothing more within {seconds:g} s", died, "a line that is too long")
+    last = to_one_line(received[-1] if received else "no line", _SHOWN)
+    sent = " | ".join(line for group, _ in step.exchanges for line in group)
+    return step.result(f"{last}; {wrong}" if wrong else last, passed=not wrong, sent=to_one_line(sent, _SHOWN))
+
+
+def _say(lines: SupervisedProgram, group: Sequence[str], seconds: float) -> None:
+    for line in group:
+        lines.send(line.encode(), seconds)
 
 
 def _receive_until(lines: SupervisedProgram, until: str, seconds: float, received: list[str]) -> None:
@@ -147,7 +146,7 @@ def _receive_until(lines: SupervisedProgram, until: str, seconds: float, receive
     while not (until and received and received[-1].split()[:1] == [until]):
         received.append(lines.receive(max(0.0, deadline - time.monotonic())).decode(errors="replace").strip())
         if received[-1].split()[:1] == ["bestmove"] and until != "bestmove":
-            raise _Unasked("an unrequested move")
+            raise _UnaskedError("an unrequested move")
 
 
 def _expect_quiet(lines: SupervisedProgram, seconds: float) -> None:
@@ -164,11 +163,11 @@ def _expect_no_more(lines: SupervisedProgram) -> None:
     lines.send(b"isready", SECONDS)
     try:
         _receive_until(lines, "readyok", SECONDS, received)
-    except _Unasked:
-        raise _Unasked(f"a second one: {to_one_line(received[-1], _SHOWN)}") from None
+    except _UnaskedError:
+        raise _UnaskedError(f"a second one: {to_one_line(received[-1], _SHOWN)}") from None
 
 
-class _Unasked(Exception):
+class _UnaskedError(Exception):
     """An unrequested move has arrived; the message is shown to the user."""
 
 
@@ -227,12 +226,9 @@ def _moving(protocol: Protocol) -> Iterator[EngineCheck]:
         yield _move_step(f"moves by {limit}", placed, protocol, f"go {limit}")
     yield _move_step("reports its search", placed, protocol, "go depth 2", check=partial(_informs, placed))
     if protocol is UGI:
-        moves = Board.from_moves([24, 14, 9])
-        sent = ("position startpos moves N@d4 N@a5 d4c6", "isready", "go depth 1")
-        check = partial(_is_legal, moves)
-        yield EngineCheck(
-            "replays moves", ((sent, "bestmove"),), "a legal move", check, OTHERS_SECONDS, is_needed=False
-        )
+        exchanges = ((("position startpos moves N@d4 N@a5 d4c6", "isready", "go depth 1"), "bestmove"),)
+        check = partial(_is_legal, Board.from_moves([24, 14, 9]))
+        yield EngineCheck("replays moves", exchanges, "a legal move", check, OTHERS_SECONDS, is_needed=False)
     for plies in (0, 1):
         yield _move_step(f"places knight {plies + 1}", Board.from_moves([24, 14][:plies]), protocol, "go nodes 100")
     for size in _SIZES:
@@ -243,12 +239,17 @@ def _moving(protocol: Protocol) -> Iterator[EngineCheck]:
 def _timing(protocol: Protocol) -> Iterator[EngineCheck]:
     board = Board.from_moves([24, 14])
     clocks = ("p1time", "p2time", "p1inc", "p2inc") if protocol is UGI else ("wtime", "btime", "winc", "binc")
-    late = (MOVETIME + LATE_MS) / 1e3
-    name = f"moves within {MOVETIME} ms"
-    yield _move_step(name, board, protocol, f"go movetime {MOVETIME}", seconds=late)
-    yield _move_step("moves by the clock", board, protocol, f"go {clocks[0]} 2000 {clocks[1]} 2000", seconds=2.0)
-    increments = f"go {clocks[0]} 500 {clocks[1]} 500 {clocks[2]} 100 {clocks[3]} 100"
-    yield _move_step("moves by the clock with increments", board, protocol, increments, seconds=(500 + LATE_MS) / 1e3)
+    timed = (
+        (f"moves within {MOVETIME} ms", f"go movetime {MOVETIME}", (MOVETIME + LATE_MS) / 1e3),
+        ("moves by the clock", f"go {clocks[0]} 2000 {clocks[1]} 2000", 2.0),
+        (
+            "moves by the clock with increments",
+            f"go {clocks[0]} 500 {clocks[1]} 500 {clocks[2]} 100 {clocks[3]} 100",
+            (500 + LATE_MS) / 1e3,
+        ),
+    )
+    for name, go, seconds in timed:
+        yield _move_step(name, board, protocol, go, seconds=seconds)
     searching = ((*_position(board, protocol), "go infinite", "isready"), "readyok")
     yield EngineCheck(
         "searches until stopped, and answers isready meanwhile",
@@ -261,8 +262,7 @@ def _timing(protocol: Protocol) -> Iterator[EngineCheck]:
 
 def _querying() -> Iterator[EngineCheck]:
     over = Board.from_fen("*N2/****/n3 b")
-    answers = (("p1turn", "false"), ("gameover", "true"), ("result", "p1win"))
-    for what, answer in answers:
+    for what, answer in (("p1turn", "false"), ("gameover", "true"), ("result", "p1win")):
         sent = (f"position fen {over.fen}", f"query {what}", "isready")
         said = f"response {answer}"
         yield EngineCheck(f"says {what}", ((sent, "readyok"),), said, partial(_is_said, said), is_needed=False)
@@ -303,9 +303,8 @@ def _informs(board: Board, received: list[str]) -> str:
     info = Info()
     for line in received:
         info = add_info(info, line) if line.startswith("info ") else info
-    missing = [name for name, there in (("depth", info.depth), ("nodes", info.nodes), ("pv", info.pv)) if not there] + (
-        ["score"] if info.score != info.score else []
-    )
+    told = {"depth": info.depth, "nodes": info.nodes, "pv": info.pv, "score": not isnan(info.score)}
+    missing = [name for name, there in told.items() if not there]
     if missing:
         return f"no {', '.join(missing)} in its info"
     return _is_legal(board, received) or _is_legal(board, [f"bestmove {info.pv[0]}"])

@@ -14,7 +14,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from types import CodeType
 from typing import Any
@@ -34,7 +34,7 @@ from ..usercode.output_capture import prevent_exit
 from ..usercode.parsing import parse
 from ..usercode.timeouts import UserCodeTimeout, cpu_timeout
 from ..usercode.user_exceptions import safe_repr
-from .check_result import LONGEST_CHECK, LONGEST_MOVE, RESIGNED, CheckResult, explain, new_player, wrong_move
+from .answers import LONGEST_CHECK, LONGEST_MOVE, RESIGNED, CheckResult, explain, new_player, wrong_move
 from .search_cost import random_openings
 
 COMPARED_AT = (4, 10, 16, 22, 28)
@@ -70,7 +70,9 @@ def _compare(factory: Callable[[], Any], method: str, edition: Edition) -> Check
                 manner, ended = f" (limited to {LONGEST_CHECK:g} s){manner}", ""
                 break
             if wrong := searches.wrong(board, depth):
-                return _told_of_chance(CheckResult(check, False, wrong), factory)
+                chance = nondeterminism_reason(new_player(factory).score)
+                seen = f"{wrong}; but the score is not deterministic: {chance}" if chance else wrong
+                return CheckResult(check, False, seen, is_note=bool(chance))
             compared += 1
     except NotComparable as reason:
         return CheckResult(check, not reason.is_note, str(reason), is_note=reason.is_note)
@@ -137,14 +139,6 @@ def _move_in(answer: Any) -> Any:
         second = tuple.__getitem__(answer, 1)
         return second if second is None or issubclass(type(second), tuple) else answer
     return answer
-
-
-def _told_of_chance(finding: CheckResult, factory: Callable[[], Any]) -> CheckResult:
-    """Turn a failure into a note if a nondeterministic score explains it."""
-    why = nondeterminism_reason(new_player(factory).score)
-    if not why:
-        return finding
-    return replace(finding, seen=f"{finding.seen}; but the score is not deterministic: {why}", is_note=True)
 
 
 Score = Callable[[Any, Any], float]
@@ -357,16 +351,11 @@ class StateSearch:
             return "it evaluates positions at different depths"
         if any(self._reference.score(scored) != value for scored, value in scores.values):
             return "score returns other values in the search than outside of it"
-        if any(map(self._is_of_the_mover, scores.values)):
+        turned = ((state._replace(ply_count=state.ply_count + 1), value) for state, value in scores.values if value)
+        if any(self._reference.score(state) == -value for state, value in turned):
             return "score values positions for the side to move"
-        for caller in scores.callers:
-            if self._is_changed_by(caller, scores):
-                return f"{caller.co_name} makes other values of those of score"
-        return ""
-
-    def _is_of_the_mover(self, scored: tuple[Isolation, float]) -> bool:
-        state, value = scored
-        return bool(value and self._reference.score(state._replace(ply_count=state.ply_count + 1)) == -value)
+        changing = (caller.co_name for caller in scores.callers if self._is_changed_by(caller, scores))
+        return next((f"{name} makes other values of those of score" for name in changing), "")
 
     def _is_changed_by(self, caller: CodeType, scores: _Scores) -> bool:
         """Return whether a function that calls `score` returns something else."""

@@ -14,18 +14,29 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..engines.protocol import looks_like_move, read_move
-from ..files.temp_folders import temporary_folder
-from ..processes.child import NoAnswer, Termination
-from ..processes.child_process import Idle, SupervisedProgram
+from ..files.folders import temporary_folder
+from ..processes.child import Idle, NoAnswer, SupervisedProgram, Termination
 from ..processes.subprocess_player import file_name
 from ..rules.classic_board import Board
 from ..rules.game import AT_LAST, Limit, Reason
 from ..search import SearchResult
 from ..search.agents import ForfeitError, OwnProcessAgent
 from ..usercode.user_exceptions import to_one_line
-from .protocol import PROTOCOLS, UCI, UGI, Info, Program, add_info, go_line, parse_pv, variant_of, variants_text
-from .protocol import Protocol as Spoken
+from .protocol import (
+    PROTOCOLS,
+    UCI,
+    UGI,
+    Info,
+    Program,
+    Protocol,
+    add_info,
+    go_line,
+    looks_like_move,
+    parse_pv,
+    read_move,
+    variant_of,
+    variants_text,
+)
 
 LATE_MS = 50.0
 """Tolerance of time limits, for transmission through two pipes and for scheduling delays."""
@@ -80,85 +91,54 @@ def start_engine(program: Program, errors: str) -> SupervisedProgram:
     return SupervisedProgram(program.find(), program.directory or None, errors or os.devnull, LONGEST_LINE)
 
 
-def start_session(program: Program, errors: str = "", waits: Timeouts = WAITS, start: Start = start_engine) -> Session:
-    """Start an engine and greet it; its standard error goes to the file `errors`, or is discarded if that is empty.
-
-    Raises:
-        Forfeit: the engine cannot be started, does not answer, or lacks an option.
-    """
-    deadline = time.monotonic() + waits.start
-    try:
-        lines = start(program, errors)
-    except (OSError, ValueError) as error:
-        raise ForfeitError(Reason.CRASH, f"could not be started: {to_one_line(error)}") from None
-    session = Session(program, lines, waits)
-    try:
-        session.greet(deadline)
-    except BaseException:
-        session.end()
-        raise
-    return session
-
-
-@dataclass
 class Session:
     """A dialogue with a running engine, for use by one thread. It must not be used after `end`.
 
     Attributes:
-        program: the engine's description.
-        lines: the transport.
-        waits: timeouts.
         is_over: whether the engine has been ended.
         is_due: whether the engine owes a move.
-        options: names of the engine's options.
         info: search information of the last move.
     """
 
-    program: Program
-    lines: SupervisedProgram
-    waits: Timeouts
-    is_over: bool = field(default=False, init=False)
-    is_due: bool = field(default=False, init=False)
-    options: list[str] = field(default_factory=list, init=False)
-    info: Info = field(default=Info(), init=False)
-    _protocol: Spoken = field(default=UGI, init=False)
-    _said: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_SAID), init=False)
-    _heard: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_HEARD), init=False)
-    _lines: int = field(default=0, init=False)
-    _until: float = field(default=inf, init=False)
-    _variant: str = field(default="", init=False)
-    _sizes: set[tuple[int, int]] = field(default_factory=set, init=False)
-
-    def greet(self, deadline: float) -> None:
-        """Greet the engine, and set its options.
+    def __init__(self, program: Program, errors: str, waits: Timeouts, start: Start) -> None:
+        """Start an engine, greet it and set its options; its standard error goes to the file `errors`, if there is one.
 
         Raises:
-            Forfeit: the engine does not answer by `deadline` of the monotonic clock, or lacks an option.
+            ForfeitError: the engine cannot be started, does not answer, or lacks an option.
         """
-        self._protocol = self._agreed_upon(deadline)
-        self._until = time.monotonic() + max(self.waits.cap, self.waits.start)
-        for name, value in self.program.options:
-            self._set_option(name, value)
-        self._await_ready()
+        deadline = time.monotonic() + waits.start
+        self._program, self._waits = program, waits
+        self.is_over = self.is_due = False
+        self.info = Info()
+        self._options: list[str] = []
+        self._said: deque[_Line] = deque(maxlen=_SHOWN_SAID)
+        self._heard: deque[_Line] = deque(maxlen=_SHOWN_HEARD)
+        self._line_count, self._until, self._variant = 0, inf, ""
+        self._sizes: set[tuple[int, int]] = set()
+        try:
+            self._lines = start(program, errors)
+        except (OSError, ValueError) as error:
+            raise ForfeitError(Reason.CRASH, f"could not be started: {to_one_line(error)}") from None
+        try:
+            self._protocol = self._agreed_upon(deadline)
+            self._until = time.monotonic() + max(waits.cap, waits.start)
+            for name, value in program.options:
+                self._set_option(name, value)
+            self._await_ready()
+        except BaseException:
+            self.end()
+            raise
 
     def new_game(self) -> None:
-        """Announce a new game to the engine.
-
-        Raises:
-            Forfeit: the engine has ended, or is not ready in time.
-        """
-        self._until = time.monotonic() + self.waits.cap
+        """Announce a new game; raise ForfeitError if the engine has ended, or is not ready in time."""
+        self._until = time.monotonic() + self._waits.cap
         self._say(self._protocol.new_game)
         self._await_ready()
 
     def choose(self, board: Board, limit: Limit) -> SearchResult:
-        """Return the engine's move after checking it.
-
-        Raises:
-            Forfeit: the engine gives no move, or an illegal or late one.
-        """
+        """Return the engine's move; raise ForfeitError if it gives none, or an illegal or late one."""
         self.info = Info()
-        self._until = time.monotonic() + self.waits.cap
+        self._until = time.monotonic() + self._waits.cap
         if self._protocol is UCI:
             self._agree_on_variant(board)
         self._say(f"position fen {board.fen}")
@@ -179,41 +159,37 @@ class Session:
         """End the engine and its process group."""
         if not self.is_over:
             self.is_over = True
-            self.lines.end()
+            self._lines.end()
 
-    def _agreed_upon(self, deadline: float) -> Spoken:
+    def _agreed_upon(self, deadline: float) -> Protocol:
         """Greet the engine and return its protocol. Unless the program names one, UGI is tried first."""
-        if self.program.protocol:
-            protocol = PROTOCOLS[self.program.protocol]
-        else:
+        protocol = PROTOCOLS[self._program.protocol or "uci"]
+        if not self._program.protocol:
             self._say(UGI.name)
             self._say("isready")
-            if self._hear_until((UGI.greeted, "readyok"), deadline) == UGI.greeted:
-                self._hear_until("readyok", deadline)
+            if self._hear_until(deadline, UGI.greeted, "readyok") == UGI.greeted:
+                self._hear_until(deadline, "readyok")
                 return UGI
-            protocol = UCI
         self._say(protocol.name)
-        self._hear_until(protocol.greeted, deadline)
+        self._hear_until(deadline, protocol.greeted)
         return protocol
 
     def _learn(self, line: str) -> None:
         if UNREAD in line.lower():
-            loss = self._loss(Reason.ERROR, f"cannot read its file of variants: {to_one_line(line, 150)}")
-            self.end()
-            raise loss
+            self._fail(Reason.ERROR, f"cannot read its file of variants: {to_one_line(line, 150)}")
         words = line.split()
         if words[:2] == ["option", "name"] and "type" in words:
-            self.options.append(" ".join(words[2 : words.index("type")]))
+            self._options.append(" ".join(words[2 : words.index("type")]))
 
     def _set_option(self, name: str, value: str) -> None:
-        if name.lower() not in (known.lower() for known in self.options):
-            there = ", ".join(self.options) or "none"
+        if name.lower() not in (known.lower() for known in self._options):
+            there = ", ".join(self._options) or "none"
             raise self._loss(Reason.ERROR, f"has no option {name}; it has {there}"[:200])
         self._say(f"setoption name {name} value {value}" if value else f"setoption name {name}")
 
     def _agree_on_variant(self, board: Board) -> None:
         """Set the variant for the next positions, unless the engine's options set it."""
-        given = {name.lower() for name, _ in self.program.options}
+        given = {name.lower() for name, _ in self._program.options}
         variant, size = variant_of(board), (board.height, board.width)
         if "uci_variant" in given or variant == self._variant:
             return
@@ -225,12 +201,12 @@ class Session:
 
     def _await_ready(self) -> None:
         self._say("isready")
-        self._hear_until("readyok", self._by(self.waits.ready))
+        self._hear_until(self._by(self._waits.ready), "readyok")
 
     def _await_move(self, limit: Limit) -> str:
         """Return the text of the engine's move; search information received meanwhile is kept."""
-        allowed = self.waits.move if limit.ms is None else (limit.ms + LATE_MS) / 1e3
-        silence = self.waits.silence if limit.ms is None else allowed
+        allowed = self._waits.move if limit.ms is None else (limit.ms + LATE_MS) / 1e3
+        silence = self._waits.silence if limit.ms is None else allowed
         deadline, told_to_stop = self._by(allowed), False
         while True:
             left = deadline - time.monotonic()
@@ -238,7 +214,7 @@ class Session:
                 if limit.ms is None or told_to_stop or deadline >= self._until:
                     self._stall("no move")
                 self._say("stop")
-                deadline, silence, told_to_stop = self._by(self.waits.ready), self.waits.ready, True
+                deadline, silence, told_to_stop = self._by(self._waits.ready), self._waits.ready, True
                 continue
             try:
                 line = self._hear(min(silence, left))
@@ -266,7 +242,7 @@ class Session:
     def _say(self, line: str) -> None:
         self._remember(self._said, f"> {to_one_line(line, _SHOWN)}")
         try:
-            self.lines.send(line.encode(), self._by(self.waits.ready) - time.monotonic())
+            self._lines.send(line.encode(), self._by(self._waits.ready) - time.monotonic())
         except NoAnswer as error:
             if error.why is Termination.DIED:
                 self._crash()
@@ -275,49 +251,46 @@ class Session:
     def _hear(self, seconds: float) -> str:
         """Return the next line; raise NoAnswer if there is none in time."""
         try:
-            line = self.lines.receive(max(0.0, seconds)).decode(errors="replace").strip()
+            line = self._lines.receive(max(0.0, seconds)).decode(errors="replace").strip()
         except NoAnswer as error:
             if error.why is Termination.TIMED_OUT:
                 raise
             if error.why is Termination.DIED:
                 self._crash()
-            loss = self._loss(Reason.NONSENSE, f"sent a line of more than {LONGEST_LINE:,} bytes")
-            self.end()
-            raise loss from None
+            self._fail(Reason.NONSENSE, f"sent a line of more than {LONGEST_LINE:,} bytes")
         self._remember(self._heard, f"< {to_one_line(line, _SHOWN)}")
         return line
 
     def _remember(self, kept: deque[_Line], line: str) -> None:
-        self._lines += 1
-        kept.append((self._lines, line))
+        self._line_count += 1
+        kept.append((self._line_count, line))
 
     def _by(self, seconds: float) -> float:
         """Return the deadline of a wait of `seconds`, limited by that of the whole move."""
         return min(time.monotonic() + seconds, self._until)
 
-    def _hear_until(self, wanted: str | tuple[str, ...], deadline: float) -> str:
+    def _hear_until(self, deadline: float, *wanted: str) -> str:
         """Return the first of the wanted lines; learn options from the lines before it."""
-        options = (wanted,) if isinstance(wanted, str) else wanted
         while (left := deadline - time.monotonic()) > 0:
             try:
                 line = self._hear(left)
             except NoAnswer:
                 break
-            if line in options:
+            if line in wanted:
                 return line
             self._learn(line)
-        self._stall(f"no {' or '.join(options)}")
+        self._stall(f"no {' or '.join(wanted)}")
 
     def _stall(self, what: str) -> NoReturn:
-        loss = self._loss(Reason.HANG, f"{what} in time")
-        self.end()
-        raise loss
+        self._fail(Reason.HANG, f"{what} in time")
 
     def _crash(self) -> NoReturn:
-        how = "closed its output" if self.is_over else self.lines.ending(_LAST_WORDS) or "closed its output"
-        loss = self._loss(Reason.CRASH, to_one_line(how))
+        self._fail(Reason.CRASH, to_one_line(self._lines.ending(_LAST_WORDS) or "closed its output"))
+
+    def _fail(self, reason: Reason, what: str) -> NoReturn:
+        loss = self._loss(reason, what)
         self.end()
-        raise loss
+        raise loss from None
 
     def _loss(self, reason: Reason, what: str, *, gives_up: bool = False) -> ForfeitError:
         """Return a loss with the last lines of the dialogue: > for lines sent, < for answers."""
@@ -344,7 +317,6 @@ def _variants_file(size: tuple[int, int], process: int) -> Path:
 
 MOST_NOTES = 20_000_000
 """Largest file of search information per process, in bytes; enough for some hundred thousand moves."""
-_Order = tuple[Program, str, Timeouts]
 
 
 @dataclass(frozen=True)
@@ -411,24 +383,19 @@ class EnginePlayer:
         Raises:
             Forfeit: the engine cannot be started, does not answer, or has ended.
         """
-        session = self._session or _idle.take(self._order)
-        if session is not None and not session.is_over:
-            self._session = session
+        self._session = self._session or _idle.take(self._order)
+        if self._session is not None and not self._session.is_over:
             try:
-                return session.new_game()
+                return self._session.new_game()
             except ForfeitError as loss:
                 if loss.reason is not Reason.CRASH:
                     raise
         # No engine is running, or it ended between two games, which must not lose the next one.
-        self._session = start_session(self.agent.program, self._errors(), self.agent.waits, self.start)
+        self._session = Session(self.agent.program, self._errors(), self.agent.waits, self.start)
         self._session.new_game()
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """Return the engine's move; the seed is ignored.
-
-        Raises:
-            Forfeit: the engine gives no move, or an illegal or late one.
-        """
+        """Return the engine's move, see `Session.choose`; the seed is ignored."""
         session = self._session
         assert session is not None
         try:
@@ -450,7 +417,7 @@ class EnginePlayer:
             _idle.put(self._order, session)
 
     @property
-    def _order(self) -> _Order:
+    def _order(self) -> tuple[Program, str, Timeouts]:
         return self.agent.program, self.agent.errors, self.agent.waits
 
     def _errors(self) -> str:
@@ -458,8 +425,7 @@ class EnginePlayer:
         return str(path) if self.agent.errors else ""
 
     def _note(self, board: Board, info: Info, line: Sequence[int], lost: Reason | None = None) -> None:
-        """Append the search information of a ply to the file of notes; `line` is the expected line in cells, `lost` the
-        reason if the engine has just lost."""
+        """Append the search information of a ply to the file of notes; `line` is the expected line in cells."""
         if not self.agent.errors:
             return
         said: dict[str, Any] = {"game_id": self.game, "ply": board.move_count + 1, "fen": board.fen}
@@ -470,4 +436,4 @@ class EnginePlayer:
                 file.write(f"{json.dumps(said)}\n")
 
 
-_idle: Idle[_Order, Session] = Idle()
+_idle: Idle[Session] = Idle()

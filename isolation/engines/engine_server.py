@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import inf, isfinite, isinf, isnan
+from math import copysign, inf, isfinite, isinf, isnan
 
-from ..engines.protocol import read_move, write_move
 from ..native import workspaces
 from ..processes.child import claim_stdio
 from ..rules.classic_board import Board
@@ -20,7 +19,7 @@ from ..rules.game import USUAL_SIZE, Limit, Size, parse_size
 from ..rules.seeds import move_seed
 from ..search import SearchResult, is_compilable
 from ..search.agents import Agent, Player, forfeit_from
-from .protocol import PROTOCOLS, UCI, UGI, GoRequest, Protocol, read_go, start_of
+from .protocol import PROTOCOLS, UCI, UGI, GoRequest, Protocol, read_go, read_move, start_of, write_move
 
 _SIZES = ("5x5", "6x6", "7x7", "8x8", "9x9", "9x11")
 _VARIANTS = ("joust", *(f"{kind}{size}" for kind in ("joust", "placing") for size in _SIZES))
@@ -32,7 +31,8 @@ HALT_SECONDS = 1.0
 INFO_SECONDS = 1.0
 """Longest interval between info lines, in seconds."""
 PROVEN = 1_000_000_000
-"""Score in centipawns of a proven result whose distance in plies is unknown."""
+"""Score in centipawns of a proven result whose distance in plies is unknown; all others are smaller."""
+_MOST = PROVEN - 1
 _OFTEN = 0.005
 _GRACE = 0.05
 """Seconds to wait for an answered search to end, so that it does not compete with the next one."""
@@ -76,13 +76,10 @@ def serve_stdio(agent: Agent, size: Size) -> None:
 
 class _Server:
     def __init__(self, agent: Agent, say: Callable[[str], None], size: Size) -> None:
-        self._agent = agent
+        self._agent, self._write, self._size = agent, say, size
+        self._protocol, self._variant = UGI, "joust"
         self._lock = threading.Lock()
-        self._write = say
-        self._size = size
-        self._protocol = UGI
-        self._variant = "joust"
-        self._board: Board | None = Board.from_moves([], size)
+        self._board: Board | None = self._start()
         self._players: dict[Limit | None, Player] = {}
         self._compiling: dict[str, threading.Thread] = {}
         self._thinking: RunningSearch | None = None
@@ -136,22 +133,22 @@ class _Server:
     def _compile(self) -> None:
         if self._board is None:
             return
-        compiling = self._compiled_beside(self._board)
-        if compiling is not None:
+        if compiling := self._compiled_beside(self._board):
             compiling.join()
         self._agent.compiled((self._board.height, self._board.width))
 
     def _set_option(self, words: list[str]) -> None:
         name, _, value = " ".join(words).removeprefix("name ").partition(" value ")
+        if name.lower() == "variantpath":  # the variants' names carry all information of the files
+            return
         if name.lower() == "board":
             self._size = parse_size(value)
-            self._board = self._start()
         elif name.lower() == "uci_variant":
             start_of(value)
             self._variant = value
-            self._board = self._start()
-        elif name.lower() != "variantpath":  # the variants' names carry all information of the files
+        else:
             raise ValueError(f"no option {name[:40]}")
+        self._board = self._start()
 
     def _start(self) -> Board:
         return start_of(self._variant) if self._protocol is UCI else Board.from_moves([], self._size)
@@ -204,8 +201,7 @@ class _Server:
 
             self._compiling[board.size] = threading.Thread(target=compile_now, daemon=True)
             self._compiling[board.size].start()
-        compiling = self._compiling[board.size]
-        return compiling if compiling.is_alive() else None
+        return self._compiling[board.size] if self._compiling[board.size].is_alive() else None
 
     def _ask(self, agent: Agent, board: Board) -> SearchResult:
         if None in board.locations:
@@ -224,11 +220,10 @@ class _Server:
 
     def _stop(self) -> None:
         thinking, self._thinking = self._thinking, None
-        if thinking is None:
-            return
-        thinking.end()
-        if thinking.is_alive:
-            self._players.clear()
+        if thinking:
+            thinking.end()
+            if thinking.is_alive:
+                self._players.clear()
 
     def _forget(self) -> None:
         for player in self._players.values():
@@ -309,17 +304,13 @@ class RunningSearch:
                 `plan.patience`; after that, the first legal move is the answer.
         """
         self._plan, self._board, self._protocol, self._ask, self._send = plan, board, protocol, ask, say
-        self._is_infinite = is_infinite
-        self._compiling = compiling
+        self._is_infinite, self._compiling = is_infinite, compiling
         self._started = time.perf_counter()
         self._running = workspaces.Searches([])
-        self._nodes = 0
+        self._nodes, self._last = 0, ""
         self._best: SearchResult | None = None
-        self._lock = threading.Lock()
-        self._is_answered = False
-        self._last = ""
-        self._is_over = False
-        self._is_stopped = threading.Event()
+        self._lock, self._is_stopped = threading.Lock(), threading.Event()
+        self._is_answered = self._is_over = False
         self._thread = threading.Thread(target=self._think, daemon=True)
         self._thread.start()
         threading.Thread(target=self._watch, daemon=True).start()
@@ -418,11 +409,8 @@ class RunningSearch:
         return format_info(result, self._board, self._protocol, counts_plies=self._plan.agent.has_depth)
 
     def _answer(self, result: SearchResult | None) -> None:
-        if result is None:
-            move, info = next(iter(self._board.legal_cells())), ""
-        else:
-            move, info = result.move, self._told(result)
-        self._close(info, write_move(self._board, move, self._protocol.moves))
+        move = result.move if result else next(iter(self._board.legal_cells()))
+        self._close(self._told(result) if result else "", write_move(self._board, move, self._protocol.moves))
 
     def _inform(self, line: str) -> None:
         with self._lock:
@@ -450,17 +438,11 @@ def format_info(result: SearchResult, board: Board, protocol: Protocol, *, count
             break
         moves.append(write_move(after, cell, protocol.moves))
         after.play_cell(cell)
-    score = "" if isnan(result.score) else f" score cp {_centipawns(result.score)}"
+    centipawns = copysign(PROVEN, result.score) if isinf(result.score) else min(max(100 * result.score, -_MOST), _MOST)
+    score = "" if isnan(result.score) else f" score cp {round(centipawns)}"
     plies = 1 if board.successor(result.move).outcome() else result.depth if counts_plies and result.exact else 0
     if isinf(result.score) and plies > 0:
         distance = plies if protocol is UGI else (plies + 1) // 2
         score = f" score mate {distance if result.score > 0 else -distance}"
     milliseconds = round(1e3 * result.seconds)
     return f"info depth {result.depth} nodes {result.nodes} time {milliseconds}{score} pv {' '.join(moves)}"
-
-
-def _centipawns(score: float) -> int:
-    """Return a score in hundredths, clipped below `PROVEN` unless it is infinite."""
-    if isinf(score):
-        return PROVEN if score > 0 else -PROVEN
-    return round(min(max(100 * score, 1 - PROVEN), PROVEN - 1))

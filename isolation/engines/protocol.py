@@ -28,6 +28,7 @@ from ..rules.geometry import column_name, parse_square, square_name
 from ..usercode.user_exceptions import to_one_line
 
 Convention = Literal["plain", "joust"]
+_WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 _SQUARE = r"[a-z]+[1-9]\d*"
 _MOVE = re.compile(rf"(?:N@({_SQUARE})|(N?)({_SQUARE})??({_SQUARE}))(?:,(\w*))?[+#!?]*", re.ASCII | re.IGNORECASE)
 
@@ -86,32 +87,22 @@ def read_move(board: Board, text: str) -> int:
     placed, knight, source, target, closed = match.groups()
     cell = parse_square(placed or target, board.height, board.width)
     origin = board.locations[board.active_index]
-    if placed and origin is not None:
-        raise ValueError(f"{text[:40]} is a placement, but the knight is already on {_square(board, origin)}")
-    if source and (origin is None or parse_square(source, board.height, board.width) != origin):
-        where = "is not placed yet" if origin is None else f"stands on {_square(board, origin)}"
-        raise ValueError(f"{text[:40]} leaves {source}, but the knight {where}")
-    if closed is not None:
-        _check_closed(board, text, closed.lower(), "" if knight or not source else target.lower())
-    if cell not in board.legal_cells():
-        raise ValueError(f"{text[:40]} is not legal in {board.fen}")
+    left = "" if origin is None else square_name(origin, board.height, board.width)
+    closing = f"{target.lower() if source and not knight else ''}{left}"
+    wrong = ""
+    if placed and left:
+        wrong = f"is a placement, but the knight is already on {left}"
+    elif source and (not left or parse_square(source, board.height, board.width) != origin):
+        wrong = f"leaves {source}, but the knight {f'stands on {left}' if left else 'is not placed yet'}"
+    elif closed is not None and not left:
+        wrong = "closes a cell; a placement closes only its own"
+    elif closed is not None and closed.lower() != closing:
+        wrong = f"closes {closed.lower() or 'nothing'}; a move closes what it leaves, here ,{closing}"
+    elif cell not in board.legal_cells():
+        wrong = f"is not legal in {board.fen}"
+    if wrong:
+        raise ValueError(f"{text[:40]} {wrong}")
     return cell
-
-
-def _check_closed(board: Board, text: str, closed: str, target: str) -> None:
-    """Raise ValueError if a move closes any cell but the one it leaves; in `closed`, `target` precedes that cell."""
-    origin = board.locations[board.active_index]
-    if origin is None:
-        raise ValueError(f"{text[:40]} closes a cell; a placement closes only its own")
-    left = _square(board, origin)
-    if closed != target + left:
-        raise ValueError(
-            f"{text[:40]} closes {closed or 'nothing'}; a move closes what it leaves, here ,{target}{left}"
-        )
-
-
-def _square(board: Board, cell: int) -> str:
-    return square_name(cell, board.height, board.width)
 
 
 JOUST = "8/8/8/4n3/3N4/8/8/8 w - - 0 1"
@@ -241,7 +232,7 @@ def add_info(known: Info, line: str) -> Info:
     if "string" in words[:2]:
         return known
     head = words[: words.index("pv")] if "pv" in words else words
-    said = {name: head[index + 1] for index, name in enumerate(head[:-1])}
+    said = dict(pairwise(head))
     if said.get("multipv", "1") != "1":
         return known
     is_bound = "lowerbound" in head or "upperbound" in head
@@ -310,18 +301,13 @@ def start_of(variant: str) -> Board:
 
 def _score(words: list[str], otherwise: float) -> float:
     for unit, text in pairwise(words):
-        if unit in ("cp", "mate") and (number := _whole(text)) is not None:
-            return number / 100 if unit == "cp" else copysign(inf, 1 if number > 0 else -1)
+        if unit in ("cp", "mate") and _WHOLE.fullmatch(text):
+            return int(text) / 100 if unit == "cp" else copysign(inf, 1 if int(text) > 0 else -1)
     return otherwise
 
 
-def _whole(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[+-]?\d{1,15}", text, re.ASCII) else None
-
-
 def _count(text: str, otherwise: int) -> int:
-    number = _whole(text)
-    return otherwise if number is None or number < 0 else number
+    return int(text) if _WHOLE.fullmatch(text) and int(text) >= 0 else otherwise
 
 
 Language = Literal["", "ugi", "uci"]

@@ -21,15 +21,11 @@ def writing_to(path: Path) -> Iterator[None]:
 
 
 def write_atomic(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file atomically and durably.
+    """Write a file atomically and durably; if this or `write` raises, no part of the file is left behind.
 
     The old contents remain until the new ones are complete, and these then survive a power cut. Meanwhile the new file
     is called `.NAME.RANDOM`, in the same folder; kill -9 may leave it behind. If threads or processes write the same
     file at once, their contents do not mix, and the last one wins.
-
-    Raises:
-        OSError: the disk is full, or the folder is not writable; no part of the file is left behind.
-        Exception: any exception that `write` raises; no part of the file is left behind.
     """
     temporary = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
@@ -78,11 +74,7 @@ def leftovers(path: Path) -> list[Path]:
 
 
 def make_folder(path: Path) -> None:
-    """Create a folder and its missing parents durably; do nothing if it exists.
-
-    Raises:
-        OSError: the folder cannot be created.
-    """
+    """Create a folder and its missing parents durably; do nothing if it exists."""
     missing = [folder for folder in (path, *path.parents) if not folder.is_dir()]
     path.mkdir(parents=True, exist_ok=True)
     for folder in missing:
@@ -96,12 +88,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def check_output(path: Path, suffixes: Sequence[str] = (), *, makes_folders: bool = False) -> None:
-    """Check that a file can be written, or with `makes_folders` a folder, before what it will hold is computed.
+    """Raise ValueError if a file, or with `makes_folders` a folder, cannot be written or has none of the suffixes.
 
-    If there are `suffixes`, it must have one of them.
-
-    Raises:
-        ValueError: it cannot be written; the message says why.
+    To be called before what it will hold is computed.
     """
     if path.is_dir() and not makes_folders:
         raise ValueError(f"{path} is a directory: name a file")
@@ -117,11 +106,7 @@ def check_output(path: Path, suffixes: Sequence[str] = (), *, makes_folders: boo
 
 
 def write_new(path: Path, pieces: Iterable[str]) -> None:
-    """Write a text, or its pieces, into a file that must not exist yet.
-
-    Raises:
-        ValueError: it exists.
-    """
+    """Write the pieces of a text into a file; raise ValueError if it exists."""
     try:
         with path.open("x", encoding="utf-8") as new:
             new.writelines(pieces)

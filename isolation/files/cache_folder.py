@@ -25,6 +25,6 @@ def folder() -> Path:
             return path.resolve()
     except OSError:
         pass
-    from .temp_folders import temporary_folder
+    from .folders import temporary_folder
 
     return temporary_folder("cache").path

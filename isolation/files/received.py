@@ -55,12 +55,7 @@ def read_plain(path: Path) -> str:
 
 
 def check_size(file: Path | int) -> None:
-    """Check that a file, or a descriptor's, has at most `LARGEST_TEXT` bytes.
-
-    Raises:
-        OSError: there is no such file.
-        ValueError: it is larger.
-    """
+    """Raise ValueError if a file, or a descriptor's, has more than `LARGEST_TEXT` bytes."""
     if (size := os.stat(file).st_size) > LARGEST_TEXT:
         raise ValueError(f"too large: {size:,} bytes, at most {LARGEST_TEXT:,} are read")
 
@@ -69,11 +64,7 @@ CHECKSUMS = "SHA256SUMS"
 
 
 def read_shipped(path: Path) -> bytes:
-    """Read a shipped table and verify its checksum.
-
-    Raises:
-        OSError: the file cannot be read, or its checksum is wrong.
-    """
+    """Read a shipped table; raise OSError if it cannot be read, or its checksum is wrong."""
     data = path.read_bytes()
     if _checksums(path.parent).get(path.name) != sha256(data).hexdigest():
         why = f"checksum mismatch with {CHECKSUMS}: the file was damaged or changed; reinstall the package"
@@ -82,11 +73,7 @@ def read_shipped(path: Path) -> bytes:
 
 
 def write_shipped(path: Path, contents: str | bytes) -> None:
-    """Write a table, and update its checksum.
-
-    Raises:
-        OSError: the disk is full, or the folder is not writable.
-    """
+    """Write a table, and update its checksum."""
     from .atomic_write import write_atomic, write_text  # here, since reading needs none of it
 
     data = contents.encode() if isinstance(contents, str) else contents

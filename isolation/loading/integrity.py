@@ -71,17 +71,13 @@ def _snapshot() -> list[tuple[str, ModuleType | type, Names]]:
     for name, module in list(sys.modules.items()):
         if (name in _OTHERS or _is_own(name)) and isinstance(module, ModuleType):
             homes[name] = module
-            if _is_own(name):
-                homes |= {f"{name}.{kind.__name__}": kind for kind in vars(module).values() if _is_at_home(kind, name)}
+            kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and _is_own(name)]
+            homes |= {f"{name}.{kind.__name__}": kind for kind in kinds if kind.__module__ == name}
     return [(name, home, _contents(home)) for name, home in homes.items()]
 
 
 def _is_own(name: str) -> bool:
     return ".".join(name.split(".")[:2]) in _OWN
-
-
-def _is_at_home(value: object, module: str) -> bool:
-    return isinstance(value, type) and value.__module__ == module
 
 
 def _contents(home: ModuleType | type) -> Names:

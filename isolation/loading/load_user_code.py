@@ -5,6 +5,8 @@ inside functions. Files whose siblings have the same names can be loaded into on
 the code gets its own built-in ``__import__``, which turns the plain name of a sibling into the module
 ``knights_isolation.user_<digest>.<name>``, and `isolation` into the toolkit's package. The digest covers the path and
 the sources, so that an edited file is reloaded, and the same file has the same module name in every process.
+
+All functions raise LoadError if a file does not exist; those that load it, also if it fails to import or lacks a name.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import chdir
+from contextlib import chdir, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, partial
@@ -66,14 +68,7 @@ class LoadError(ValueError):
 
 @dataclass(frozen=True)
 class Loaded:
-    """A value from a user's file, with the identity of its code.
-
-    Attributes:
-        value: the function or class.
-        path: absolute path of the file.
-        name: name of the value in the file.
-        content_hash: see `content_hash`.
-    """
+    """A function or class from a user's file, with the file's absolute path, its name there, and `content_hash`."""
 
     value: Any
     path: Path
@@ -92,7 +87,7 @@ def load_heuristic(path: str | Path, name: str) -> Loaded:
     Heuristics of the third edition, functions of (state, player_id) and methods of (self, state), are adapted.
 
     Raises:
-        LoadError: the file does not exist, fails to import or lacks the name, or the value is not a heuristic.
+        LoadError: the value is not a heuristic.
     """
     loaded = load(path, name)
     if is_third_edition_player(loaded.value):
@@ -123,25 +118,27 @@ def load_player(path: str | Path, name: str) -> Loaded:
     A class of the third edition, which has ``get_action(state)``, takes its ``player_id``.
 
     Raises:
-        LoadError: the file does not exist, fails to import or lacks the name; or the value requires other arguments, or
-            the class has no ``get_move`` of ``(game, time_left)`` or ``(game, legal_moves, time_left)``.
+        LoadError: the value requires other arguments, or the class has no ``get_move`` of ``(game, time_left)`` or
+            ``(game, legal_moves, time_left)``.
     """
     loaded = load(path, name)
-    if is_third_edition_player(loaded.value):
-        _check_third_edition(loaded.value, f"{path}:{name}")
-        return loaded
-    if not _accepts(loaded.value, 0):
-        hint = f"; a heuristic is written ID:{Path(path).name}:{name}" if is_heuristic(loaded.value) else ""
-        raise LoadError(
-            f"{path}:{name} must be a player class without required arguments, not {_describe(loaded.value)}{hint}"
-        )
-    if isinstance(loaded.value, type):
-        get_move = getattr(loaded.value, "get_move", None)
+    player, why = loaded.value, ""
+    if is_third_edition_player(player):
+        get_action = player.get_action
+        if not (_accepts(get_action, 2) or _accepts(get_action, 3)):
+            why = f" needs a method get_action(self, state), not {_describe(get_action)}"
+        elif not _accepts(player, 1):
+            why = f", a player of the third edition, is made with a player_id alone, not as {_describe(player)}"
+    elif not _accepts(player, 0):
+        hint = f"; a heuristic is written ID:{Path(path).name}:{name}" if is_heuristic(player) else ""
+        why = f" must be a player class without required arguments, not {_describe(player)}{hint}"
+    elif isinstance(player, type):
+        get_move = getattr(player, "get_move", None)
         if not (_accepts(get_move, 3) or _accepts(get_move, 4)):
-            raise LoadError(
-                f"{path}:{name} needs a method get_move(self, game, time_left) or "
-                f"get_move(self, game, legal_moves, time_left), not {_describe(get_move)}"
-            )
+            methods = "get_move(self, game, time_left) or get_move(self, game, legal_moves, time_left)"
+            why = f" needs a method {methods}, not {_describe(get_move)}"
+    if why:
+        raise LoadError(f"{path}:{name}{why}")
     return loaded
 
 
@@ -155,21 +152,8 @@ def is_third_edition_player(value: Any) -> bool:
     return isinstance(value, type) and hasattr(value, "get_action") and not hasattr(value, "get_move")
 
 
-def _check_third_edition(player: Any, reference: str) -> None:
-    get_action = player.get_action
-    if not (_accepts(get_action, 2) or _accepts(get_action, 3)):
-        raise LoadError(f"{reference} needs a method get_action(self, state), not {_describe(get_action)}")
-    if not _accepts(player, 1):
-        made = _describe(player)
-        raise LoadError(f"{reference}, a player of the third edition, is made with a player_id alone, not as {made}")
-
-
 def load(path: str | Path, name: str) -> Loaded:
-    """Load any value from a user's file.
-
-    Raises:
-        LoadError: the file does not exist, fails to import or lacks the name (the message suggests similar ones).
-    """
+    """Load any value from a user's file; if it lacks the name, the error suggests similar ones."""
     module = load_module(path)
     owner, _, method = name.rpartition(".")
     value = _attribute(_attribute(module, owner, path) if owner else module, method, path)
@@ -217,10 +201,7 @@ def load_module(path: str | Path) -> ModuleType:
     """Load a user's file as a module; return the same one until it, a sibling that it imports, or data it read changes.
 
     Threads load one after another, so that none sees an incomplete module. Output of the file is hidden, and a warning
-    gives the number of lines.
-
-    Raises:
-        LoadError: the file does not exist or fails to import (the message gives the exception and its line).
+    gives the number of lines. Errors give the exception and its line.
     """
     file, space, name = _resolve(path), namespace(path), _module_name(path)
 
@@ -281,23 +262,13 @@ def _module_name(path: str | Path) -> str:
 
 
 def namespace(path: str | Path) -> str:
-    """Return the name of the package that a file's module, and those of its siblings, are in.
-
-    Raises:
-        LoadError: the file does not exist.
-    """
+    """Return the name of the package that a file's module, and those of its siblings, are in."""
     file = _resolve(path)
     return f"knights_isolation.user_{_digest([str(file).encode(), content_hash(file).encode()])[:12]}"
 
 
 def content_hash(path: str | Path) -> str:
-    """Return the SHA-256, in hex, of a file's source and of all siblings that its import statements name, run or not.
-
-    If a player of the third edition loads a `data.pickle`, that is included.
-
-    Raises:
-        LoadError: the file does not exist.
-    """
+    """Return the SHA-256, in hex, of all `sources` of a file, whether its import statements are run or not."""
     return _digest([part for source, content in sorted(sources(path).items()) for part in (source.encode(), content)])
 
 
@@ -305,9 +276,6 @@ def sources(path: str | Path) -> dict[str, bytes]:
     """Return the contents of a file and of all siblings that its import statements name, by relative path.
 
     If a player of the third edition loads a `data.pickle`, that is included.
-
-    Raises:
-        LoadError: the file does not exist.
     """
     file = _resolve(path)
     # Paths are relative to the file's folder, so that a moved or renamed folder is the same code.
@@ -318,13 +286,10 @@ def load_warnings(path: str | Path) -> list[str]:
     """Return Python's warnings for a file and the siblings it imports, such as `is` with a number.
 
     Loading itself prints no warnings, since workers load a file many times.
-
-    Raises:
-        LoadError: the file does not exist.
     """
     file = _resolve(path)
     return [
-        f"line {line}: {text}" if source == file else f"{source.name}, line {line}: {text}"
+        _located(source, line, file, text)
         for source, content in _sources(file).items()
         if source.suffix == ".py"
         for line, text in syntax_warnings(content)
@@ -363,21 +328,17 @@ def _accepts(function: Any, arguments: int) -> bool:
     if not callable(function):
         return False
     try:
-        inspect.signature(function).bind(*[None] * arguments)
+        with suppress(ValueError):  # a built-in without a signature
+            inspect.signature(function).bind(*[None] * arguments)
     except TypeError:
         return False
-    except ValueError:  # a built-in without a signature
-        return True
     return True
 
 
 def _is_borrowed(value: Any) -> bool:
     """Return whether a function is imported unchanged from Python or from an installed package."""
     home = getattr(value, "__module__", None) or ""
-    if (
-        home.startswith(("knights_isolation.user_", "knights_isolation.heuristics."))
-        or home == "knights_isolation.isolation.sample_players"
-    ):
+    if home.startswith(("knights_isolation.user_", f"{TOOLKIT}.heuristics.", f"{TOOLKIT}.isolation.sample_players")):
         return False
     return getattr(sys.modules.get(home), getattr(value, "__name__", ""), None) is value
 
@@ -398,24 +359,22 @@ def _describe(value: Any) -> str:
 
 
 def _explain(error: BaseException, file: Path) -> str:
-    what = f"{name_of(error)}: {to_one_line(error.msg)}" if isinstance(error, SyntaxError) else format_exception(error)
-    if isinstance(error, ChangedError):
-        what = str(error)
-    if isinstance(error, WantsToEnd):
-        what, error = f"it {error}", error.__cause__ or error
-    source, line = _place(error, file)
-    if line is None:
-        return what
-    return f"line {line}: {what}" if source == file else f"{source.name}, line {line}: {what}"
-
-
-def _place(error: BaseException, file: Path) -> tuple[Path, int | None]:
+    what = format_exception(error)
     if isinstance(error, SyntaxError):
-        return Path(error.filename or file), error.lineno
-    sources = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    ours = Path(__file__).parents[1]
-    own = [source for source in sources if file.parent in source[0].parents and ours not in source[0].parents]
-    return own[-1] if own else (file, None)
+        what, at = f"{name_of(error)}: {to_one_line(error.msg)}", [(Path(error.filename or file), error.lineno)]
+    else:
+        if isinstance(error, ChangedError):
+            what = str(error)
+        if isinstance(error, WantsToEnd):
+            what, error = f"it {error}", error.__cause__ or error
+        frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+        ours = Path(__file__).parents[1]
+        at = [frame for frame in frames if file.parent in frame[0].parents and ours not in frame[0].parents]
+    return _located(*at[-1], file, what) if at and at[-1][1] is not None else what
+
+
+def _located(source: Path, line: int | None, file: Path, text: str) -> str:
+    return f"line {line}: {text}" if source == file else f"{source.name}, line {line}: {text}"
 
 
 # Namespaces

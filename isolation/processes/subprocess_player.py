@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,19 @@ from ..search import SearchResult, is_well_formed
 from ..search.agents import Agent, ForfeitError, OwnProcessAgent, SearchAgent, in_time
 from ..search.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
 from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
-from .child import PROCESSOR_SECONDS, AgentPicklingError, Failure, NoAnswer, Setup, Termination, one_line, recipe
-from .child_process import START_SECONDS, Child, Idle
+from .child import (
+    PROCESSOR_SECONDS,
+    START_SECONDS,
+    AgentPicklingError,
+    Child,
+    Failure,
+    Idle,
+    NoAnswer,
+    Setup,
+    Termination,
+    one_line,
+    recipe,
+)
 
 HANGS_AFTER = 60.0
 """Seconds beyond its time limit after which a move counts as a hang, if there is no hard cap."""
@@ -50,21 +60,56 @@ class Spent:
     processor: float
     is_first: bool
 
-    def is_beyond(self, limit: Limit) -> bool:
-        """Return whether the move took longer than a time limit by the parent's clocks.
+    def check(self, limit: Limit) -> None:
+        """Raise ForfeitError if the move took longer than a time limit by the parent's clocks.
 
         Time used by other processes is not charged: even under a wall-time limit, the CPU time must exceed the limit. A
         game's first move is exempt, because the player object is created with it.
         """
         longest = (limit.value + SLACK_MS) / 1e3
-        return not self.is_first and self.processor > longest and (limit.unit == "cpu_ms" or self.wall > longest)
+        if not self.is_first and self.processor > longest and (limit.unit == "cpu_ms" or self.wall > longest):
+            used = f"used {self.processor * 1e3:.0f} ms of processor time of {limit.value:g} ms"
+            raise ForfeitError(Reason.TIMEOUT, f"{used}, seen from outside")
 
 
-Judge = Callable[[Any, Spent, bool], SearchResult]
-"""Returns the result of a move from the process's answer, the time spent, and whether lateness counts.
+def judge(agent: Agent, answer: Any, spent: Spent, *, is_timed: bool) -> SearchResult:
+    """Return the result of a move from the answer of an agent's process; it may be late unless it `is_timed`.
 
-It raises Forfeit if the game is lost, and TypeError if the answer is invalid.
-"""
+    Raises:
+        ForfeitError: the game is lost.
+        TypeError: the answer is invalid.
+    """
+    if isinstance(agent, ClassicAgent | FileAgent):
+        limit: Limit | None = agent.limit
+        is_timed = is_timed and not agent.overruns
+        if not (isinstance(answer, Given) and _is_well_formed(answer)):
+            raise TypeError
+        given = replace(
+            answer,
+            seconds=min(max(answer.seconds, 0.0), spent.processor if agent.limit.cpu_ms else spent.wall),
+            computed=min(max(answer.computed, 0.0), spent.processor),
+            text=to_one_line(answer.text, LONGEST_LINE),
+        )
+        result = judged(given, agent.limit, overruns=not is_timed)
+    else:
+        if not (isinstance(answer, SearchResult) and is_well_formed(answer)):
+            raise TypeError
+        result = answer
+        limit = agent.limit if isinstance(agent, SearchAgent) and agent.limit.ms is not None else None
+        if is_timed and limit:
+            in_time(replace(answer, seconds=min(answer.seconds, spent.wall)), limit)
+    if is_timed and limit:
+        spent.check(limit)
+    return result
+
+
+def _is_well_formed(given: Given) -> bool:
+    return (
+        (given.cell is None or (type(given.cell) is int and 0 <= given.cell < 1 << 15))
+        and type(given.text) is str
+        and all(type(number) in (int, float) and abs(number) < math.inf for number in (given.seconds, given.computed))
+        and type(given.is_missing) is type(given.gives_up) is bool
+    )
 
 
 @dataclass
@@ -75,21 +120,12 @@ class SubprocessPlayer:
     far as the parent's clock confirms it, so that transmission is not charged; or by the parent's clocks (see `Spent`).
     The process is kept from game to game, and for a while after `close` for the next player of the same agent. It is
     replaced if it had to be ended.
-
-    Attributes:
-        refused: makes the exception raised, from its reason, if the agent cannot be recreated in another process;
-            AgentPicklingError by default.
-        note: called with every loss by an exception of the player's code.
     """
 
-    name: str
+    agent: Agent
     order: Setup
     hard_cap: float
-    judge: Judge
     start: Callable[[Setup], Child] = Child
-    start_seconds: float = START_SECONDS
-    refused: Callable[[str], Exception] | None = None
-    note: Callable[[ForfeitError], None] = lambda loss: None
     _child: Child | None = field(default=None, init=False)
     _has_moved: bool = field(default=False, init=False)
 
@@ -97,19 +133,14 @@ class SubprocessPlayer:
         """Create a new player in the process.
 
         Raises:
-            Forfeit: the player fails, does not answer within the hard cap, or the process dies.
+            ForfeitError: the player fails, does not answer within the hard cap, or the process dies.
             AgentPicklingError: the agent cannot be recreated in another process.
         """
         self._has_moved = False
         self._ask(NEW_GAME)
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """Return the move chosen by the player in the process.
-
-        Raises:
-            Forfeit: the player has lost, does not answer within the hard cap, or the process dies.
-            AgentPicklingError: the agent cannot be recreated in another process.
-        """
+        """Return the move chosen by the player in the process; raise what `new_game` does, or that it has lost."""
         return self._result(board, seed, is_timed=True)
 
     def find(self, board: Board, seed: int) -> SearchResult:
@@ -129,21 +160,23 @@ class SubprocessPlayer:
         spent = Spent(time.monotonic() - started, child.used() - used, not self._has_moved)
         self._has_moved = True
         try:
-            result = self.judge(answer, spent, is_timed)
+            return judge(self.agent, answer, spent, is_timed=is_timed)
         except TypeError:
             raise _NONSENSE from None
-        return result
 
     def _ask(self, question: tuple[Any, ...]) -> object:
         try:
             answer = self._running().ask(question, self.hard_cap)
         except NoAnswer as error:
             raise _loss_of(error, f"no answer within {self.hard_cap:g} s") from None
-        if isinstance(answer, Failure):
-            loss = _as_error(answer)
-            self.note(loss)
-            raise loss
-        return answer
+        if not isinstance(answer, Failure):
+            return answer
+        if type(answer.detail) is not str or type(answer.traceback) is not str:
+            raise _NONSENSE
+        loss = ForfeitError(Reason.ERROR, to_one_line(answer.detail, LONGEST_LINE), answer.traceback)
+        if isinstance(self.agent, FileAgent):
+            self.agent.note(loss)
+        raise loss
 
     def _running(self) -> Child:
         if self._child is None or self._child.is_over:
@@ -151,14 +184,16 @@ class SubprocessPlayer:
         return self._child
 
     def _started(self) -> Child:
-        child = self.start(self.order)
+        child, file = self.start(self.order), self.agent if isinstance(self.agent, FileAgent) else None
+        seconds = IMPORT_SECONDS if file and file.is_restricted else START_SECONDS
         try:
-            child.start(self.start_seconds)
+            child.start(seconds)
         except NoAnswer as error:
-            if error.why is Termination.REFUSED:
-                refused = self.refused or partial(AgentPicklingError, self.name)
-                raise refused(error.detail) from None
-            raise _loss_of(error, f"its process did not start within {self.start_seconds:g} s") from None
+            if error.why is not Termination.REFUSED:
+                raise _loss_of(error, f"its process did not start within {seconds:g} s") from None
+            if file:
+                raise ForfeitError(Reason.ERROR, f"cannot be loaded: {error.detail}") from None
+            raise AgentPicklingError(self.agent.name, error.detail) from None
         return child
 
 
@@ -168,74 +203,6 @@ def _loss_of(error: NoAnswer, late: str) -> ForfeitError:
     if error.why is Termination.DIED:
         return DIED
     return ForfeitError(Reason.HANG, f"{PROCESS_DIED}: it was ended, {late}")
-
-
-def _as_error(failure: Failure) -> ForfeitError:
-    if type(failure.detail) is not str or type(failure.traceback) is not str:
-        return _NONSENSE
-    return ForfeitError(Reason.ERROR, to_one_line(failure.detail, LONGEST_LINE), failure.traceback)
-
-
-# Judges
-
-
-def judge_of(agent: Agent) -> Judge:
-    """Return the function that judges an agent's moves."""
-    if isinstance(agent, ClassicAgent):
-        return judge_given(agent.limit, overruns=agent.overruns)
-    return _judge_search(agent.limit if isinstance(agent, SearchAgent) else None)
-
-
-def judge_given(limit: Limit, *, overruns: bool) -> Judge:
-    """Return the function that judges a player object's answers; see `classic_agent.judged`."""
-
-    def judge(answer: Any, spent: Spent, is_timed: bool) -> SearchResult:
-        if not (isinstance(answer, Given) and _is_well_formed(answer)):
-            raise TypeError
-        given = replace(
-            answer,
-            seconds=min(max(answer.seconds, 0.0), spent.processor if limit.unit == "cpu_ms" else spent.wall),
-            computed=min(max(answer.computed, 0.0), spent.processor),
-            text=to_one_line(answer.text, LONGEST_LINE),
-        )
-        result = judged(given, limit, overruns=overruns or not is_timed)
-        if is_timed and not overruns:
-            _check(spent, limit)
-        return result
-
-    return judge
-
-
-def _judge_search(limit: Limit | None) -> Judge:
-    def judge(answer: Any, spent: Spent, is_timed: bool) -> SearchResult:
-        if not (isinstance(answer, SearchResult) and is_well_formed(answer)):
-            raise TypeError
-        if is_timed and limit and limit.ms is not None:
-            in_time(replace(answer, seconds=min(answer.seconds, spent.wall)), limit)
-            _check(spent, limit)
-        return answer
-
-    return judge
-
-
-def _check(spent: Spent, limit: Limit) -> None:
-    if spent.is_beyond(limit):
-        used = spent.processor * 1e3
-        raise ForfeitError(
-            Reason.TIMEOUT, f"used {used:.0f} ms of processor time of {limit.value:g} ms, seen from outside"
-        )
-
-
-def _is_well_formed(given: Given) -> bool:
-    return (
-        (given.cell is None or (type(given.cell) is int and 0 <= given.cell < 1 << 15))
-        and type(given.text) is str
-        and all(type(number) in (int, float) and abs(number) < math.inf for number in (given.seconds, given.computed))
-        and type(given.is_missing) is type(given.gives_up) is bool
-    )
-
-
-# Construction
 
 
 def subprocess_player(agent: Agent, size: tuple[int, int], hard_cap: float) -> SubprocessPlayer:
@@ -248,7 +215,7 @@ def subprocess_player(agent: Agent, size: tuple[int, int], hard_cap: float) -> S
         make = recipe(_open_agent, agent, size)
     except Exception as error:
         raise AgentPicklingError(agent.name, one_line(error)) from None
-    return SubprocessPlayer(agent.name, Setup(make), hard_cap, judge_of(agent))
+    return SubprocessPlayer(agent, Setup(make), hard_cap)
 
 
 def patience(agent: Agent) -> float:
@@ -261,17 +228,15 @@ def patience(agent: Agent) -> float:
     return HANGS_AFTER + allowed if agent.is_user_code else math.inf
 
 
-_idle: Idle[Setup, Child] = Idle(MOST_KEPT)
-
-# In the process
+_idle: Idle[Child] = Idle(MOST_KEPT)
 
 
 def _open_agent(agent: Agent, size: tuple[int, int]) -> Callable[..., object]:
     agent.compiled(size)
-    return open_for_questions(agent)
+    return _open_for_questions(agent)
 
 
-def open_for_questions(agent: Agent) -> Callable[..., object]:
+def _open_for_questions(agent: Agent) -> Callable[..., object]:
     """Return a function that answers `NEW_GAME` and (board, seed) for an agent; the parent judges the moves."""
     player = agent.open()
 
@@ -314,6 +279,11 @@ class FileAgent(OwnProcessAgent):
     is_deterministic: bool = field(default=False, init=False)
     is_user_code: bool = field(default=True, init=False)
 
+    @property
+    def overruns(self) -> bool:
+        """Whether it may go on computing beyond its limit, as far as is known; see `judged`."""
+        return self.edition in ("", THIRD.name)
+
     def why_unfit(self, size: tuple[int, int]) -> str:
         """Return that the board is too large for third-edition states, if the player is of that edition; else ""."""
         return unsupported_size_reason(*size) if self.edition == THIRD.name else ""
@@ -333,18 +303,11 @@ class FileAgent(OwnProcessAgent):
         make = recipe(_open_file, self.file, self.player, self.content, self.name, self.limit)
         usual = USUAL_CAP if self.is_restricted else patience(self)
         cap = usual if self.hard_cap is None else self.hard_cap
-        return SubprocessPlayer(
-            self.name,
-            sandboxed(make, self.file, cap) if self.is_restricted else Setup(make, folder=str(Path(self.file).parent)),
-            cap,
-            judge_given(self.limit, overruns=self.edition in ("", THIRD.name)),
-            start,
-            IMPORT_SECONDS if self.is_restricted else START_SECONDS,
-            refused=lambda why: ForfeitError(Reason.ERROR, f"cannot be loaded: {why}"),
-            note=self._note,
-        )
+        if self.is_restricted:
+            return SubprocessPlayer(self, sandboxed(make, self.file, cap), cap, start)
+        return SubprocessPlayer(self, Setup(make, folder=str(Path(self.file).parent)), cap, start)
 
-    def _note(self, loss: ForfeitError) -> None:
+    def note(self, loss: ForfeitError) -> None:
         """Write the traceback of an error to the folder of errors."""
         if not (loss.traceback and self.errors):
             return
@@ -374,7 +337,7 @@ def _open_file(path: str, name: str, content: str, agent: str, limit: Limit) -> 
     factory = load_player(path, name).value if was_same else None
     if factory is None or content_hash(path) != content:  # checked again, since it may change while being loaded
         raise ValueError(f"{path} has changed since the run began")
-    return open_for_questions(ClassicAgent(agent, factory, (), limit))
+    return _open_for_questions(ClassicAgent(agent, factory, (), limit))
 
 
 def file_name(agent: str) -> str:

@@ -129,7 +129,6 @@ def _is_fixed(path: str) -> bool:
 
 @cache
 def _install() -> None:
-
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         if _recorders and event in _KINDS and isinstance(arguments[0], str | bytes):
             flags = arguments[2] if event == "open" and isinstance(arguments[2], int) else os.O_RDONLY

@@ -14,7 +14,6 @@ from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-Handler = Callable[[int, FrameType | None], object]
 _TICK = 1.0
 _WAITING = 10
 _SHORTEST, _SOON = 0.01, 0.001
@@ -26,57 +25,49 @@ class UserCodeTimeout(Exception):
     """A function did not return in time."""
 
 
-class _Alarm:
-    """Signal handler that raises `UserCodeTimeout` once at most, and only while armed."""
+@contextmanager
+def _interrupted(
+    seconds: float, timers: Mapping[int, int], first: float, left: Callable[[int], float]
+) -> Iterator[None]:
+    """Raise `UserCodeTimeout` once at most in code when a timer, given by its signal, has rung and no seconds are left.
 
-    # A second exception, or one that is raised while the timeout is being entered or left, would keep timers from being
-    # stopped. Then it rings again soon; and if the code ends before that, `check` raises.
+    Outside the main thread, which receives no signals, there are no timers. `first` is when they ring first.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    is_armed, is_late = True, False
+    timeout = UserCodeTimeout(f"takes longer than {seconds:g} s")
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self.is_armed, self._is_late = seconds, True, False
-
-    def ring(self, number: int, frame: FrameType | None) -> None:
-        if not self.is_armed:
+    def ring(number: int, frame: FrameType | None) -> None:
+        nonlocal is_armed, is_late
+        if not is_armed:
             return
-        if frame is not None and frame.f_code.co_filename in _OWN_FILES:
-            self._is_late = True
-            signal.setitimer(signal.ITIMER_PROF if number == signal.SIGPROF else signal.ITIMER_REAL, _SOON)
+        # A second exception, or one that is raised while the timeout is being entered or left, would keep timers from
+        # being stopped. Then it rings again soon; and if the code ends before that, the timeout is raised below.
+        if (more := left(number)) <= 0 and frame is not None and frame.f_code.co_filename in _OWN_FILES:
+            is_late, more = True, _SOON
+        if more > 0:
+            signal.setitimer(timers[number], more)
             return
-        self.is_armed = False
-        raise self._timeout
+        is_armed = False
+        raise timeout
 
-    def check(self) -> None:
-        """Raise the timeout if it came due where it could not be raised, and the code has ended since."""
-        if self._is_late:
-            raise self._timeout
-
-    @property
-    def _timeout(self) -> UserCodeTimeout:
-        return UserCodeTimeout(f"takes longer than {self._seconds:g} s")
-
-    @contextmanager
-    def set(self, timers: Mapping[int, tuple[int, float, Handler]]) -> Iterator[None]:
-        """Run code with timers, given by their signals: which timer, its seconds, and the signal's handler.
-
-        Outside the main thread, which receives no signals, there are none.
-        """
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, handler) for number, (_, _, handler) in timers.items()}
+    before = {number: signal.signal(number, ring) for number in timers}
+    try:
         try:
-            try:
-                for timer, seconds, _ in timers.values():
-                    signal.setitimer(timer, seconds)
-                yield
-            finally:
-                self.is_armed = False
+            for timer in timers.values():
+                signal.setitimer(timer, first)
+            yield
         finally:
-            for timer, _, _ in timers.values():
-                signal.setitimer(timer, 0)
-            for number, handler in before.items():
-                signal.signal(number, handler)
-        self.check()
+            is_armed = False
+    finally:
+        for timer in timers.values():
+            signal.setitimer(timer, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if is_late:
+        raise timeout
 
 
 def wall_timeout(
@@ -91,16 +82,17 @@ def wall_timeout(
     Raises:
         UserCodeTimeout: the code took longer.
     """
-    alarm = _Alarm(seconds)
-    first, say = meanwhile if meanwhile and meanwhile[0] < seconds else (seconds, None)
+    waiting = [meanwhile] if meanwhile and meanwhile[0] < seconds else []
+    first = waiting[0][0] if waiting else seconds
 
-    def remind(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGALRM, alarm.ring)
-        signal.setitimer(signal.ITIMER_REAL, seconds - first)
-        if say:
+    def left(number: int) -> float:
+        for _, say in waiting:
+            waiting.clear()
             say()
+            return seconds - first
+        return 0.0
 
-    return alarm.set({signal.SIGALRM: (signal.ITIMER_REAL, first, remind if say else alarm.ring)})
+    return _interrupted(seconds, {signal.SIGALRM: signal.ITIMER_REAL}, first, left)
 
 
 def cpu_timeout(seconds: float) -> AbstractContextManager[None]:
@@ -113,20 +105,18 @@ def cpu_timeout(seconds: float) -> AbstractContextManager[None]:
     Raises:
         UserCodeTimeout: the code took longer.
     """
-    started, before, alarm = time.monotonic(), _queued(), _Alarm(seconds)
+    started, before = time.monotonic(), _queued()
 
-    def ring_unless_kept(number: int, frame: FrameType | None) -> None:
-        if not alarm.is_armed:
-            return
-        taken = time.monotonic() - started
-        left = min(seconds - taken + _kept_waiting(before, taken), _WAITING * seconds - taken)
-        if left <= 0:
-            alarm.ring(number, frame)
-            return
-        signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST))
+    def left(number: int) -> float:
+        if number == signal.SIGPROF:
+            return 0.0
+        taken, now = time.monotonic() - started, _queued()
+        kept_waiting = taken if before is None or now is None else now - before
+        more = min(seconds - taken + kept_waiting, _WAITING * seconds - taken)
+        return max(more, _SHORTEST) if more > 0 else 0.0
 
-    computing = signal.ITIMER_PROF, seconds, alarm.ring
-    return alarm.set({signal.SIGPROF: computing, signal.SIGALRM: (signal.ITIMER_REAL, seconds, ring_unless_kept)})
+    timers: dict[int, int] = {signal.SIGPROF: signal.ITIMER_PROF, signal.SIGALRM: signal.ITIMER_REAL}
+    return _interrupted(seconds, timers, seconds, left)
 
 
 def _queued() -> float | None:
@@ -136,12 +126,6 @@ def _queued() -> float | None:
             return int(file.read().split()[1]) / 1e9
     except (OSError, IndexError, ValueError):
         return None
-
-
-def _kept_waiting(before: float | None, taken: float) -> float:
-    """Return the seconds since `before` in which the machine was too busy to run this thread; `taken` if unknown."""
-    now = _queued()
-    return taken if before is None or now is None else now - before
 
 
 class _Overdue(BaseException):

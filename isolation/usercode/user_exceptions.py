@@ -105,20 +105,16 @@ def detect_ctrl_c() -> Iterator[IsCtrlC]:
     Outside the main thread, and in workers, no signals are received, so every KeyboardInterrupt is the code's own.
     """
     pressed: list[int] = []
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def listening_before(handler: Callable[[int, FrameType | None], object]) -> Callable[[int, FrameType | None], None]:
-        def hear(number: int, frame: FrameType | None) -> None:
-            pressed.append(number)
-            handler(number, frame)
-
-        return hear
-
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if is_main}
     handlers = {number: handler for number, handler in before.items() if callable(handler)}
-    for number, handler in handlers.items():
-        signal.signal(number, listening_before(handler))
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        handlers[signal.Signals(number)](number, frame)
+
+    for number in handlers:
+        signal.signal(number, hear)
     try:
         yield lambda error: isinstance(error, KeyboardInterrupt) and bool(pressed)
     finally:
@@ -141,12 +137,9 @@ def user_traceback(error: BaseException, folder: str) -> str:
     lines = ["Traceback (most recent call last):"]
     with suppress(Exception):  # the source file may contain anything
         for text in traceback.format_list(frames[:MOST_FRAMES]):
-            lines += [_plain(line, folder) for line in text.splitlines()]
+            for line in text.splitlines():
+                indent = line[: len(line) - len(line.lstrip())]
+                lines.append(indent + to_one_line(line.replace(f"{folder}/", "")))
     if len(frames) > MOST_FRAMES:
         lines.append(f"  … and {len(frames) - MOST_FRAMES} calls more")
     return "\n".join([*lines[:MOST_LINES], format_exception(error)])
-
-
-def _plain(line: str, folder: str) -> str:
-    indented = line[: len(line) - len(line.lstrip())]
-    return indented + to_one_line(line.replace(f"{folder}/", ""))

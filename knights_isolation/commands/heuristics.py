@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.analyse_file import Analysis
     from knights_isolation.experiments.analysis.quick_trial import Trial
     from knights_isolation.experiments.plan.catalogue import CatalogueEntry
-    from knights_isolation.isolation.checks.check_result import CheckResult
+    from knights_isolation.isolation.checks.answers import CheckResult
 
 
 @command()

@@ -15,7 +15,7 @@ from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.experiments.plan import AgentLike, parse_limit, reference_of
 from knights_isolation.experiments.plan.user_files import only_heuristic
 from knights_isolation.experiments.studies.noted_tries import note_screening
-from knights_isolation.isolation.files.git_revisions import revision_named
+from knights_isolation.isolation.files.folders import revision_named
 from knights_isolation.isolation.loading.load_user_code import load_warnings
 from knights_isolation.isolation.rules.game import Cost
 from knights_isolation.isolation.suggestions import command, tell

@@ -17,7 +17,7 @@ from ..text.cell_values import HeuristicValue
 from ..text.rendering import Section, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.checks.check_result import CheckResult
+    from knights_isolation.isolation.checks.answers import CheckResult
     from knights_isolation.isolation.rules.classic_board import Board
 
 

@@ -14,13 +14,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from knights_isolation.isolation.processes.child import NoAnswer, Setup, recipe
-from knights_isolation.isolation.processes.child_process import Child
+from knights_isolation.isolation.processes.child import Child, NoAnswer, Setup, recipe
 from knights_isolation.isolation.processes.sandbox import limit_memory
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
@@ -114,46 +113,39 @@ class Processes:
         """Answer a question of a page. Cancelling this task cancels the question."""
         if not CAN_SEARCH:
             return await asyncio.to_thread(answer, question, self._shelf)
-        room = self._room
-        if self._waiting >= room.waiting:
+        if self._waiting >= self._room.waiting:
             return failed(503, "the board is busy: try again later")
         self._waiting += 1
         try:
             await self._short.acquire()
         finally:
             self._waiting -= 1
-        is_short = True
-        process: Child | None = None
-        asking: asyncio.Task[BoardAnswer] | None = None
+        with ExitStack() as place, suppress(NoAnswer):
+            place.callback(self._short.release)
+            return await self._answered(question, page, place)
+        return failed(500, "the process for this request has died")
+
+    async def _answered(self, question: Question, page: str, place: ExitStack) -> BoardAnswer:
+        """Answer a question within its short place, which it leaves for a long one if it takes longer."""
+        room, is_kept = self._room, False
+        process = self._idle.pop() if self._idle else await self._started()
+        asking = _in_thread(process.ask, (question,), math.inf)
         try:
-            process = self._idle.pop() if self._idle else await _started(self._setup)
-            asking = asyncio.create_task(_answered(process, question))
             if not await _is_done(asking, room.short):
-                if self._long.total() >= room.long_places or self._long[page] >= room.long_places_a_page:
-                    self.prepare()
-                    return failed(503, "the board is busy with other long requests: try again later, or request less")
-                self._long[page] += 1
-                self._short.release()
-                is_short = False
                 self.prepare()
+                if self._long.total() >= room.long_places or self._long[page] >= room.long_places_a_page:
+                    return failed(503, "the board is busy with other long requests: try again later, or request less")
+                place.close()
+                self._long[page] += 1
+                place.callback(self._long.subtract, [page])
                 if not await _is_done(asking, room.longest - room.short):
                     return failed(503, f"no answer within {room.longest:g} s: request less")
-            board_answer = asking.result()
-            if not self._is_sandboxed:
-                self._keep_or_end(process)
-                process = None
+            board_answer = BoardAnswer(*asking.result())
+            is_kept = not self._is_sandboxed
             return board_answer
-        except NoAnswer:
-            return failed(500, "the process for this request has died")
         finally:
-            if is_short:
-                self._short.release()
-            else:
-                self._long[page] -= 1
-            if process is not None:
-                process.end()
-            if asking is not None:
-                asking.cancel()
+            asking.cancel()
+            self._keep_or_end(process, is_kept=is_kept)
 
     def prepare(self) -> None:
         """Prepare a process for the next question, if none is ready; call it in the event loop."""
@@ -165,12 +157,21 @@ class Processes:
 
     async def _prepare(self) -> None:
         with suppress(NoAnswer):
-            process = await _started(self._setup)
-            self._keep_or_end(process)
+            self._keep_or_end(await self._started())
 
-    def _keep_or_end(self, process: Child) -> None:
+    async def _started(self) -> Child:
+        """Start a process that is ready for questions, or raise `NoAnswer`."""
+        process = Child(self._setup, _LONGEST_ANSWER)
+        try:
+            await _in_thread(process.start)
+        except BaseException:
+            process.end()
+            raise
+        return process
+
+    def _keep_or_end(self, process: Child, *, is_kept: bool = True) -> None:
         is_full = self._is_closed or len(self._idle) >= self._room.short_places
-        if is_full or process.memory() > self._room.idle_memory:
+        if not is_kept or is_full or process.memory() > self._room.idle_memory:
             process.end()
         else:
             self._idle.append(process)
@@ -184,25 +185,12 @@ class Processes:
             self._idle.pop().end()
 
 
-async def _started(setup: Setup) -> Child:
-    """Start a process that is ready for questions, or raise `NoAnswer`."""
-    process = Child(setup, _LONGEST_ANSWER)
-    try:
-        await asyncio.get_running_loop().run_in_executor(_THREADS, process.start)
-    except BaseException:
-        process.end()
-        raise
-    return process
+def _in_thread(function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
+    return asyncio.get_running_loop().run_in_executor(_THREADS, function, *arguments)
 
 
-async def _answered(process: Child, question: Question) -> BoardAnswer:
-    """Return a process's answer, without a timeout, or raise `NoAnswer`."""
-    asking = asyncio.get_running_loop().run_in_executor(_THREADS, process.ask, (question,), math.inf)
-    return BoardAnswer(*await asking)
-
-
-async def _is_done(task: asyncio.Task[BoardAnswer], seconds: float) -> bool:
-    return bool((await asyncio.wait({task}, timeout=seconds))[0])
+async def _is_done(asking: asyncio.Future[Any], seconds: float) -> bool:
+    return bool((await asyncio.wait({asking}, timeout=seconds))[0])
 
 
 def answering(shelf: Resources, memory: int) -> Callable[[Question], tuple[Any, ...]]:

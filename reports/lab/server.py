@@ -28,7 +28,7 @@ from knights_isolation.experiments.exact.board_solving import BoardSummary, ship
 from knights_isolation.experiments.plan import AgentLike, parse_agent, reference_of
 from knights_isolation.experiments.play.pools.interrupts import until_interrupted
 from knights_isolation.experiments.record.run_directory import HOME, check_run, load_run
-from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.isolation.files.folders import temporary_folder
 from knights_isolation.isolation.processes.child import Setup
 from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.rules.geometry import cell_name

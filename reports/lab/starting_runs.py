@@ -22,8 +22,7 @@ from knights_isolation.experiments.play.sandboxed_run import setup_of, user_file
 from knights_isolation.experiments.record.log import games_folder
 from knights_isolation.experiments.record.run_directory import is_finished, is_run
 from knights_isolation.isolation.compiling.code_cache import copy_engine
-from knights_isolation.isolation.processes.child import NoAnswer
-from knights_isolation.isolation.processes.child_process import Child
+from knights_isolation.isolation.processes.child import Child, NoAnswer
 
 from ..board.board_api import endpoint
 from ..board.board_processes import BoardAnswer, failed, succeeded

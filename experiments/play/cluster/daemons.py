@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import joblib
 
-from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.isolation.files.folders import temporary_folder
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.suggestions import command
 

@@ -26,7 +26,7 @@ from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.compiling import code_cache
-from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.isolation.files.folders import temporary_folder
 from knights_isolation.isolation.usercode.output_capture import printing_into
 from knights_isolation.isolation.usercode.process_lifetime import die_with_parent
 
