@@ -18,7 +18,6 @@ from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_player
 from knights_isolation.isolation.processes.child import (
     START_SECONDS,
-    AgentPicklingError,
     Child,
     Failure,
     NoAnswer,
@@ -38,7 +37,13 @@ from knights_isolation.isolation.processes.subprocess_player import (
 )
 from knights_isolation.isolation.rules.game import Reason
 from knights_isolation.isolation.search import SearchResult
-from knights_isolation.isolation.search.agents import ForfeitError, GreedyAgent, RandomAgent, SearchAgent
+from knights_isolation.isolation.search.agents import (
+    AgentPicklingError,
+    ForfeitError,
+    GreedyAgent,
+    RandomAgent,
+    SearchAgent,
+)
 from knights_isolation.isolation.search.classic_agent import ClassicAgent
 
 BOARD = Board.from_moves([24, 14])

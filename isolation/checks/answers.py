@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..compiling.source_rewriter import CompileError, rewrite
-from ..processes.child import AgentPicklingError
 from ..processes.subprocess_player import subprocess_player
 from ..rules.classic_board import Board
 from ..rules.edition import THIRD, TOO_LATE, describe_answer, make_player, names_no_move
 from ..rules.game import Limit, Reason
 from ..search import SearchResult
-from ..search.agents import Agent, ForfeitError, SearchAgent, opened_player
+from ..search.agents import Agent, AgentPicklingError, ForfeitError, SearchAgent, opened_player
 from ..usercode.output_capture import WantsToEnd, prevent_exit
 from ..usercode.timeouts import UserCodeTimeout, cpu_timeout
 from ..usercode.user_exceptions import format_exception, origin

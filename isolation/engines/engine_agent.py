@@ -194,7 +194,7 @@ class Session:
         if "uci_variant" in given or variant == self._variant:
             return
         if variant != "joust" and size not in self._sizes and "variantpath" not in given:
-            self._set_option("VariantPath", str(_variants_file(size, os.getpid())))
+            self._set_option("VariantPath", str(write_variants(size)))
             self._sizes.add(size)
         self._set_option("UCI_Variant", variant)
         self._variant = variant
@@ -304,15 +304,15 @@ class Session:
 
 
 def write_variants(*sizes: tuple[int, int]) -> Path:
-    """Write a file of variants for boards of some sizes; it is removed at the end of this process."""
-    path = temporary_folder("variants").path / "variants.ini"
-    path.write_text("\n".join(map(variants_text, sizes)), encoding="utf-8")
-    return path
+    """Return a file of variants for boards of some sizes; it is removed at the end of this process."""
+    return _written_variants(os.getpid(), sizes)
 
 
 @lru_cache(maxsize=64)
-def _variants_file(size: tuple[int, int], process: int) -> Path:
-    return write_variants(size)
+def _written_variants(process: int, sizes: tuple[tuple[int, int], ...]) -> Path:
+    path = temporary_folder("variants").path / "variants.ini"
+    path.write_text("\n".join(map(variants_text, sizes)), encoding="utf-8")
+    return path
 
 
 MOST_NOTES = 20_000_000

@@ -13,14 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..loading.load_user_code import origin_of
-from ..processes.child import AgentPicklingError
 from ..rules.classic_board import Board
 from ..rules.game import REASON_WORDS, USUAL_SIZE, Reason, Size, SizeLike, size_of
 from ..rules.parameters import base_function
 from ..rules.seeds import move_seed
 from ..rules.third_edition import or_as_the_third_edition
 from ..search import SearchResult
-from ..search.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
+from ..search.agents import (
+    Agent,
+    AgentPicklingError,
+    ForfeitError,
+    Player,
+    check_board_size,
+    choose_once,
+    forfeit_from,
+    opened_player,
+)
 from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 
 if TYPE_CHECKING:

@@ -190,14 +190,6 @@ class _Answers(pickle._Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is no answer")
 
 
-class AgentPicklingError(ValueError):
-    """An agent cannot be recreated in another process; the message is one line with its name and the reason."""
-
-    def __init__(self, name: str, why: str) -> None:
-        super().__init__(f"{name} cannot play in its own process, which a hard cap needs: {why}")
-        self.why = why
-
-
 def recipe(make: Callable[..., object], *arguments: Any) -> bytes:
     """Pickle a call, to be made by the process.
 
@@ -416,12 +408,7 @@ class Child(SupervisedProgram):
     """
 
     def __init__(self, setup: Setup, longest: int = LONGEST_ANSWER, program: str = START) -> None:
-        """Start a Python process with the same module path, in any directory.
-
-        Args:
-            longest: largest answer in bytes.
-            program: its code.
-        """
+        """Start a Python process with the same module path, in any directory; answers have at most `longest` bytes."""
         own = os.environ if setup.guard in ("none", "contained") else visible_variables()
         folders = (folder for folder in sys.path if isinstance(folder, str))
         whole = (os.path.abspath(folder) if os.path.isdir(folder or ".") else folder for folder in folders)
@@ -437,10 +424,10 @@ class Child(SupervisedProgram):
             NoAnswer: the setup is refused, or the process does not answer; it has been ended.
         """
         answer = self.ask(self.setup, seconds)
-        if isinstance(answer, Failure):
-            self.end()
-            raise NoAnswer(Termination.REFUSED, to_one_line(answer.detail, LONGEST_LINE))
-        return answer
+        if not isinstance(answer, Failure):
+            return answer
+        self.end()
+        raise NoAnswer(Termination.REFUSED, to_one_line(answer.detail, LONGEST_LINE))
 
     def ask(self, question: Setup | tuple[Any, ...], seconds: float) -> Any:
         """Return the answer to a question. If this is interrupted, the process is ended.
@@ -451,7 +438,9 @@ class Child(SupervisedProgram):
         line, is_answered = encode(question), False
         with self._asking:
             try:
-                self._renew_processor()
+                with suppress(psutil.Error, OSError):
+                    if self.setup.guard == "sandboxed" and (child := self._found()):
+                        allow_processor(child.pid, self.used(), self.setup.processor)
                 self.send(line, seconds)
                 answer = decode_answer(self.receive(seconds))
                 is_answered = True
@@ -500,12 +489,6 @@ class Child(SupervisedProgram):
                 times = child.cpu_times()
                 return float(times.user + times.system)
         return 0.0
-
-    def _renew_processor(self) -> None:
-        """Let a sandboxed process use processor time for another answer."""
-        with suppress(psutil.Error, OSError):
-            if self.setup.guard == "sandboxed" and (child := self._found()):
-                allow_processor(child.pid, self.used(), self.setup.processor)
 
     def _would_run(self) -> bool:
         """Return whether the process is ready to run or waits for the disk."""

@@ -18,13 +18,12 @@ from ..rules.edition import THIRD
 from ..rules.game import PROCESS_DIED, Limit, Reason
 from ..rules.third_edition import unsupported_size_reason
 from ..search import SearchResult, is_well_formed
-from ..search.agents import Agent, ForfeitError, OwnProcessAgent, SearchAgent, in_time
+from ..search.agents import Agent, AgentPicklingError, ForfeitError, OwnProcessAgent, SearchAgent, in_time
 from ..search.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
 from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
 from .child import (
     PROCESSOR_SECONDS,
     START_SECONDS,
-    AgentPicklingError,
     Child,
     Failure,
     Idle,
@@ -309,13 +308,12 @@ class FileAgent(OwnProcessAgent):
 
     def note(self, loss: ForfeitError) -> None:
         """Write the traceback of an error to the folder of errors."""
-        if not (loss.traceback and self.errors):
-            return
-        folder = Path(self.errors)
-        with suppress(OSError):
-            folder.mkdir(exist_ok=True)
-            with (folder / f"{file_name(self.name)}.jsonl").open("a", encoding="utf-8") as file:
-                file.write(f"{json.dumps({'detail': loss.detail, 'traceback': loss.traceback})}\n")
+        if loss.traceback and self.errors:
+            path = Path(self.errors, f"{file_name(self.name)}.jsonl")
+            with suppress(OSError):
+                path.parent.mkdir(exist_ok=True)
+                with path.open("a", encoding="utf-8") as file:
+                    file.write(f"{json.dumps({'detail': loss.detail, 'traceback': loss.traceback})}\n")
 
 
 def sandboxed(make: bytes, file: str | Path, longest: float = 0.0) -> Setup:

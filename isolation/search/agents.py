@@ -69,6 +69,13 @@ class ForfeitError(Exception):
     gives_up: bool = field(default=False, kw_only=True)
 
 
+class AgentPicklingError(ValueError):
+    """An agent cannot be recreated in another process; the message is one line with its name and the reason."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name} cannot play in its own process, which a hard cap needs: {why}")
+
+
 class Player(Protocol):
     """Chooses an agent's moves. It is opened once, gets `new_game` before each game, and is closed once.
 
