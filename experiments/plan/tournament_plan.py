@@ -83,7 +83,7 @@ def make_plan(
         ValueError: an agent cannot be made, or cannot play on the board; two agents share a name, or one player occurs
             twice; an opening is not legal on the board; or nothing is left to play.
     """
-    from knights_isolation.isolation.checks.answer_checks import check_determinism
+    from knights_isolation.isolation.checks.answers import check_determinism
     from knights_isolation.isolation.search.agents import check_board_size
 
     made, left_out = make_entrants(config)
