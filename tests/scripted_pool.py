@@ -5,23 +5,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pytest
 
 from knights_isolation.experiments.plan.schedule import Ids
 from knights_isolation.experiments.play import runner
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task
 from knights_isolation.experiments.play.pools.pool import (
-    Answered,
     Died,
     Event,
     Failed,
-    Finished,
     HerePool,
     Pool,
     Suspect,
+    Work,
 )
-from knights_isolation.experiments.play.pools.preparation import Costs
+from knights_isolation.experiments.play.pools.recovery import Costs
 
 
 def here(jobs: int) -> Pool:
@@ -67,78 +65,59 @@ class ScriptedPool(Pool):
     """See `Script`. Batches are played, and calls made, when somebody asks what has finished."""
 
     def __init__(self, script: Script) -> None:
+        super().__init__(2)
         self.script = script
         self.is_broken = False
         self.worker: GameWorker | None = None
-        self.batches: dict[int, Ids] = {}
-        self.alone: dict[int, Ids] = {}
-        self.calls: dict[int, tuple[Callable[..., object], tuple[Any, ...]]] = {}
 
     def assign(self, task: Task) -> None:
         self.script.assigned.append(task)
         self.worker = GameWorker(task)
-        for unfinished in (self.batches, self.alone, self.calls):
-            unfinished.clear()
-
-    @property
-    def has_room(self) -> bool:
-        return len(self.batches) < 4
-
-    @property
-    def is_busy(self) -> bool:
-        return bool(self.batches or self.alone or self.calls)
-
-    def submit(self, ids: Ids, interpreted: bool = False) -> int:
-        self._break_if_due()
-        (self.alone if interpreted else self.batches)[self.script.sent] = ids
-        if interpreted:
-            self.script.alone += [(id_, interpreted) for id_ in ids.tolist()]
-        return self.script.sent
-
-    def call(self, function: Callable[..., object], *arguments: object) -> int:
-        self._break_if_due()
-        self.calls[self.script.sent] = (function, arguments)
-        return self.script.sent
+        self._drop()
 
     def finished(self, timeout: float) -> list[Event]:
         if self.is_broken:
             self.is_broken = False
-            calls = [Died(self.calls.popitem()[0]) for _ in list(self.calls)]
-            return [*calls, *self._die(self.alone, []), *self._die(self.batches, [])]
-        return list(self._called() if self.calls else self._played())
+            return [self._die(work, []) for work in list(self._waiting)]
+        calls = [work for work in self._waiting if not work.ids]
+        return list(map(self._called, calls) if calls else self._played())
 
     def close(self) -> None:
         self.script.closed += 1
 
-    def _break_if_due(self) -> None:
+    def submit(self, ids: Ids, interpreted: bool = False) -> int:
+        if interpreted:
+            self.script.alone += [(id_, interpreted) for id_ in ids.tolist()]
+        return super().submit(ids, interpreted)
+
+    def _put(self, work: Work) -> int:
         self.script.sent += 1
         self.is_broken |= self.script.sent == self.script.broken
+        return super()._put(work)
 
-    def _called(self) -> Iterator[Event]:
-        while self.calls:
-            number, (function, arguments) = self.calls.popitem()
-            if self.script.kills_calls(arguments):
-                yield Died(number)
-                continue
-            try:
-                yield Answered(number, function(self.worker, *arguments))
-            except Exception as error:
-                yield Failed(number, error)
+    def _done(self, work: Work) -> Event:
+        self._waiting.remove(work)
+        del self._unfinished[work.number]
+        try:
+            return work.returned(work.function(self.worker, *work.arguments))
+        except Exception as error:
+            return Failed(work.number, error)
+
+    def _called(self, work: Work) -> Event:
+        return self._die(work, []) if self.script.kills_calls(work.arguments) else self._done(work)
 
     def _played(self) -> Iterator[Event]:
-        assert self.worker
-        batches = self.alone or self.batches
-        ids = np.concatenate(list(batches.values())).tolist() if batches else []
-        suspects = (self.script.kills_alone if self.alone else self.script.kills)(ids)
-        if suspects is not None:
-            yield from self._die(batches, suspects)
-            return
-        while batches:
-            number, ids = batches.popitem()
-            yield Finished(number, self.worker.play_batch(ids, interpreted=batches is self.alone))
+        alone = [work for work in self._waiting if work.is_alone]
+        batches = alone or list(self._waiting)
+        kills = self.script.kills_alone if alone else self.script.kills
+        suspects = kills([id_ for work in batches for id_ in work.ids])
+        for work in batches:
+            if suspects is None:
+                yield self._done(work)
+            elif not suspects or any(suspect.game_id in work.ids for suspect in suspects):
+                yield self._die(work, suspects)
 
-    def _die(self, batches: dict[int, Ids], suspects: list[Suspect]) -> Iterator[Died]:
-        for number, ids in list(batches.items()):
-            suspect = next((suspect for suspect in suspects if suspect.game_id in ids), None)
-            if suspect or not suspects:
-                yield Died(number, tuple(batches.pop(number).tolist()), suspect)
+    def _die(self, work: Work, suspects: list[Suspect]) -> Died:
+        self._waiting.remove(work)
+        del self._unfinished[work.number]
+        return Died(work.number, work.ids, next((suspect for suspect in suspects if suspect.game_id in work.ids), None))

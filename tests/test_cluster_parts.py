@@ -384,7 +384,7 @@ def test_a_full_disk_is_no_answer_of_the_work_that_was_asked_for(
     at_work(lambda: False)
     (returned,) = exchanged(Work(2, call=(_divide_by_zero,)))
     assert isinstance(returned.event, Failed)
-    assert returned.event.call == 2
+    assert returned.event.number == 2
     assert isinstance(returned.event.error, ZeroDivisionError)
 
 

@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -17,8 +16,8 @@ from loky.process_executor import BrokenProcessPool
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task, task_of
-from knights_isolation.experiments.play.pools.loky_pool import LokyPool, _Work, _Worker
-from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Suspect
+from knights_isolation.experiments.play.pools.loky_pool import LokyPool, _Worker
+from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Suspect, Work
 from knights_isolation.isolation import Board
 
 USER = """
@@ -126,7 +125,7 @@ def test_when_one_of_several_workers_dies_its_game_is_suspect_and_the_others_go_
     assert died == Died(dying, (5, 0), Suspect(0, 1))
     assert [type(event) for event in others] == [Finished, Answered]
     assert [event.number for event in others] == [waiting, call]
-    assert list(pool._out) == [busy]
+    assert list(pool._unfinished) == [busy]
 
 
 @pytest.mark.parametrize(
@@ -135,10 +134,11 @@ def test_when_one_of_several_workers_dies_its_game_is_suspect_and_the_others_go_
 def test_the_game_that_is_marked_is_suspect_while_its_batch_is_unfinished_even_when_it_is_handed_in(
     game: int, suspect: Suspect | None, tmp_path: Path
 ) -> None:
-    worker, future = _Worker(tmp_path / "marker"), Future[Any]()
+    worker = _Worker(tmp_path / "marker")
     np.memmap(tmp_path / "marker", np.int64, "r+")[:] = (game, 1, 7, 0)
-    future.set_exception(BrokenProcessPool("The exit codes of the workers are {SIGKILL(-9)}"))
-    event = worker.event(_Work(3, (), (12, 13)), future)
+    worker.work = Work(3, print, (), (12, 13))
+    worker.future.set_exception(BrokenProcessPool("The exit codes of the workers are {SIGKILL(-9)}"))
+    event = worker.event()
     assert event == Died(3, (12, 13), suspect)
     assert isinstance(event, Died)
     assert event.how == "SIGKILL(-9)"

@@ -10,7 +10,7 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.equal_cost import at_equal_cost
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
-from knights_isolation.experiments.play.pools.preparation import Costs
+from knights_isolation.experiments.play.pools.recovery import Costs
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import run_directory
 from knights_isolation.isolation.rules.game import Cost

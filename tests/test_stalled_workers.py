@@ -1,14 +1,14 @@
-"""Stalled workers: how long compiled code has been at the same move in one."""
+"""Stalled workers: how long one has been at the same move."""
+
+from math import inf
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
-import pytest
-from numpy.typing import NDArray
 
-from knights_isolation.experiments.play.pools.game_worker import COMPILED, GAME, PLY
-from knights_isolation.experiments.play.pools.loky_pool import LONGEST_STEP, StallDetector
+from knights_isolation.experiments.play.pools.loky_pool import LONGEST_STEP, StallDetector, _patience
 
 STEP = 0.5
-Marker = NDArray[np.int64]
 
 
 class Clock:
@@ -20,36 +20,25 @@ class Clock:
         return self.now
 
 
-@pytest.fixture
-def marker() -> Marker:
-    return np.array([3, 1, 7, 1])
+def test_silence_lasts_until_a_ply_is_played() -> None:
+    watch = StallDetector(Clock())
+    assert [watch.look([3, 1, 7, 1]) for _ in range(4)] == [0, STEP, 2 * STEP, 3 * STEP]
+    # The opponent has answered meanwhile: the same player is to move again.
+    assert [watch.look([3, 1, 9, 1]) for _ in range(2)] == [0, STEP]
 
 
-def test_silence_lasts_until_a_ply_is_played(marker: Marker) -> None:
-    watch = StallDetector(marker, Clock())
-    assert [watch.look() for _ in range(4)] == [0, STEP, 2 * STEP, 3 * STEP]
-    marker[PLY] += 2  # the opponent has answered meanwhile: the same player is to move again
-    assert [watch.look() for _ in range(2)] == [0, STEP]
+def test_only_where_compiled_code_plays_there_is_an_end_to_waiting() -> None:
+    players = {3: (0, 1), 5: (1, 0)}
+    schedule = SimpleNamespace(players=lambda ids: np.array([players[ids.item()]]))
+    task: Any = SimpleNamespace(schedule=schedule, patience=(7.0, 9.0))
+    assert [_patience(task, game, mover, 7, 1) for game in (3, 5) for mover in (0, 1)] == [7, 9, 9, 7]
+    assert _patience(task, 3, 1, 7, 0) == inf  # a child process is asked, or the worker is between batches
+    assert _patience(task, -1, 0, 0, 0) == _patience(None, -1, 0, 0, 0) == inf
 
 
-def test_where_no_compiled_code_plays_nobody_is_silent(marker: Marker) -> None:
-    watch = StallDetector(marker, Clock())
-    marker[COMPILED] = 0  # a child process is asked, or the worker is between batches
-    assert [watch.look() for _ in range(3)] == [0] * 3
-    marker[COMPILED] = 1
-    assert watch.look() == 0
-
-
-def test_another_game_begins_anew(marker: Marker) -> None:
-    watch = StallDetector(marker, Clock())
-    assert [watch.look() for _ in range(2)] == [0, STEP]
-    marker[GAME] += 1
-    assert watch.look() == 0
-
-
-def test_what_passes_while_nobody_looks_counts_for_little(marker: Marker) -> None:
+def test_what_passes_while_nobody_looks_counts_for_little() -> None:
     clock = Clock()
-    watch = StallDetector(marker, clock)
-    watch.look()
+    watch = StallDetector(clock)
+    watch.look([3, 1, 7, 1])
     clock.now += 3600  # the machine has slept
-    assert watch.look() == LONGEST_STEP
+    assert watch.look([3, 1, 7, 1]) == LONGEST_STEP

@@ -73,17 +73,13 @@ def test_a_game_s_seconds_are_told_for_each_match_of_the_batch(monkeypatch: pyte
 
 def test_the_marker_says_after_the_batch_which_game_was_the_last_and_that_no_compiled_code_plays() -> None:
     marker = np.full(MARKER, 9)
-    GameWorker(task_of(plan_of("MM:open@depth=1"))).play_batch(np.array([4, 2]), marker)
+    GameWorker(task_of(plan_of("MM:open@depth=1")), marker).play_batch(np.array([4, 2]))
     assert (marker[GAME], marker[COMPILED]) == (2, 0)
 
 
 def test_the_marker_says_where_the_game_is_while_it_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker, marker, seen = (
-        GameWorker(task_of(plan_of("greedy", "X=MM:open@depth=1"))),
-        np.zeros(MARKER, np.int64),
-        set(),
-    )
-    choose = SearchAgent.choose
+    marker, seen, choose = np.zeros(MARKER, np.int64), set(), SearchAgent.choose
+    worker = GameWorker(task_of(plan_of("greedy", "X=MM:open@depth=1")), marker)
 
     def watched(agent: SearchAgent, board: Board, seed: int) -> SearchResult:
         if agent.name == "X":
@@ -92,7 +88,7 @@ def test_the_marker_says_where_the_game_is_while_it_is_on(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(SearchAgent, "choose", watched)
     ids = np.array([0, 2, 3, 6, 7])  # of X: 2 and 6 as first, 3 and 7 as second mover
-    worker.play_batch(ids, marker, interpreted=True)
+    worker.play_batch(ids, interpreted=True)
     assert seen == {(2, 0), (6, 0), (3, 1), (7, 1)}
 
 

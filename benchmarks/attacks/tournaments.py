@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -22,10 +21,8 @@ from click.testing import CliRunner
 
 from cli import main
 from knights_isolation.experiments.plan.config import Config
-from knights_isolation.experiments.plan.schedule import Ids
 from knights_isolation.experiments.play.game_recorder import GameRecorder
-from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task
-from knights_isolation.experiments.play.pools.pool import Answered, Event, Finished, MakePool, Pool
+from knights_isolation.experiments.play.pools.pool import Event, HerePool, MakePool
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, play_tournament
 from knights_isolation.experiments.record import log, run_directory
 
@@ -67,43 +64,17 @@ class Ended:
         return ""
 
 
-class Here(Pool):
+class Here(HerePool):
     """A pool that plays in this process, six games at a time: fast, and the same at every attempt."""
 
     ROOM = 6
-
-    def __init__(self, jobs: int) -> None:
-        self._waiting: list[Callable[[], Event]] = []
-        self._numbers = count(1)
-
-    def assign(self, task: Task) -> None:
-        self._worker = GameWorker(task)
-        self._waiting.clear()
 
     @property
     def has_room(self) -> bool:
         return len(self._waiting) < self.ROOM
 
-    @property
-    def is_busy(self) -> bool:
-        return bool(self._waiting)
-
-    def submit(self, ids: Ids, interpreted: bool = False) -> int:
-        number = next(self._numbers)
-        self._waiting.append(lambda: Finished(number, self._worker.play_batch(ids, interpreted=interpreted)))
-        return number
-
-    def call(self, function: Callable[..., object], *arguments: object) -> int:
-        number = next(self._numbers)
-        self._waiting.append(lambda: Answered(number, function(self._worker, *arguments)))
-        return number
-
     def finished(self, timeout: float) -> list[Event]:
-        waiting, self._waiting = self._waiting, []
-        return [play() for play in waiting]
-
-    def close(self) -> None:
-        self._waiting.clear()
+        return [event for _ in range(len(self._waiting)) for event in super(Here, self).finished(timeout)]
 
 
 def command(words: Sequence[str], output: Path, *args: Any, **options: Any) -> Ended:

@@ -16,7 +16,7 @@ from ..plan import Spec, make_agent
 from ..plan.tournament_plan import Entrant, Plan, make_plan
 
 if TYPE_CHECKING:
-    from .pools.preparation import Costs
+    from .pools.recovery import Costs
 
 FEWEST_NODES = 50
 """Minimum node limit per move; with fewer nodes, a search hardly sees more than the next ply."""

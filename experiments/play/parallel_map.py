@@ -103,18 +103,19 @@ def map_over(
             warnings.warn(note, stacklevel=2)
             reported.add(note)
         for event in pool.finished(TICK):
+            if event.number not in out:  # of an earlier map that was left
+                continue
+            out.remove(event.number)
             match event:
-                case Answered(number, (value, printed)) if number in out:
-                    out.remove(number)
+                case Answered(value=(value, printed)):
                     all_printed += printed
                     yield value
-                case Failed(number, error) if number in out:
+                case Failed(error=error):
                     raise error
-                case Died(number, how=how) if number in out:
-                    how = f" by {how}" if how else ""
+                case Died(how=how):
                     raise ChildProcessError(
-                        f"a worker process has died{how}: it was ended by the code it ran, or from outside (for "
-                        f"example out of memory)"
+                        f"a worker process has died{f' by {how}' if how else ''}: it was ended by the code it ran, or "
+                        f"from outside (for example out of memory)"
                     )
     if sentence := all_printed.sentence("the code"):
         warnings.warn(sentence, stacklevel=2)

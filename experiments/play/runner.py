@@ -34,8 +34,7 @@ from .pools.game_worker import Sharers, Task, task_of
 from .pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
 from .pools.loky_pool import LokyPool
 from .pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
-from .pools.preparation import Costs, measure_in, prepare
-from .pools.recovery import FORFEITED, KILLED, play_missing
+from .pools.recovery import FORFEITED, KILLED, Costs, measure_in, play_missing, prepare
 from .run_extension import carry_over, extend
 
 _LOGGER = logging.getLogger(__name__)

@@ -32,7 +32,7 @@ from ..pools.game_worker import PlayedBatch, Task
 from ..pools.interrupts import Interrupted
 from ..pools.loky_pool import LokyPool
 from ..pools.pool import TICK, Died, Event, Failed, Finished, Pool
-from ..pools.preparation import prepare
+from ..pools.recovery import prepare
 from .cluster_access import unpack_task
 
 SESSIONS_KEPT = 16

@@ -102,14 +102,18 @@ class PlayedBatch:
 class GameWorker:
     """Plays games of one task. It holds the task's agents and what they have answered, and belongs to one thread."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, marker: NDArray[np.int64] | None = None) -> None:
         """Make the agents.
+
+        Args:
+            marker: int64[4], updated to the current game; see `GAME`.
 
         Raises:
             ValueError: a user's file cannot be loaded any more, or has changed since the run began.
         """
         self.task = task
         self.agents = [_make_unchanged(*pair, task) for pair in zip(task.specs, task.settings, strict=True)]
+        self._marker = np.zeros(MARKER, np.int64) if marker is None else marker
         self._memory: MoveCache | None = None
 
     def compile_agents(self, agent_indices: Sequence[int]) -> dict[int, str]:
@@ -159,18 +163,13 @@ class GameWorker:
             costs = measure_costs([by_name[name] for name in ours], size)
         return dict.fromkeys(names, "user code that does not compile") | dict(zip(ours, costs, strict=True))
 
-    def play_batch(self, ids: Ids, marker: NDArray[np.int64] | None = None, interpreted: bool = False) -> PlayedBatch:
-        """Play these games of the schedule, all in the interpreted loop if `interpreted`.
-
-        Args:
-            marker: int64[4], updated to the current game.
-        """
+    def play_batch(self, ids: Ids, interpreted: bool = False) -> PlayedBatch:
+        """Play these games of the schedule, all in the interpreted loop if `interpreted`."""
         from knights_isolation.isolation.native.workspaces import MoveCache
 
         schedule = self.task.schedule
         self._memory = self._memory or MoveCache()
-        marker = np.zeros(MARKER, np.int64) if marker is None else marker
-        marker[:] = (ids[0], 0, 0, 0)
+        self._marker[:] = (ids[0], 0, 0, 0)
         now, began = int(time.time() * 1e6), time.monotonic()
         with _checked(self.agents):
             games = play_many(
@@ -181,7 +180,7 @@ class GameWorker:
                 schedule.size,
                 self.task.hard_cap,
                 marks=ids,
-                marker=marker,
+                marker=self._marker,
                 memory=self._memory,
                 interpreted=interpreted,
             )

@@ -1,17 +1,16 @@
 """Interface of pools: methods in, events out; and the pool that is this process.
 
-`loky_pool` is the implementation for the processors of one machine, `cluster.dispatcher` that for several machines, and
-`HerePool` that for a process which may start no others, or needs none.
+`loky_pool` is the implementation for the processors of one machine, `cluster` has that for several machines.
 """
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Died:
     """A worker has died, and its batch or call will not return.
 
     Attributes:
-        lost: ids of the games of the batch, none of which is returned.
+        lost: ids of the games of the batch.
         suspect: the game that was being played, which may be the cause. None if none was, or if it is unknown.
         how: how the worker ended, such as SIGKILL(-9), as far as known.
     """
@@ -106,15 +105,28 @@ class UnreachableError(ConnectionError):
     """The workers of a pool cannot be reached any more; their unfinished games must be played again."""
 
 
+@dataclass(frozen=True)
+class Work:
+    """A batch of these games, or a call if there are none: a function of the worker, and its other arguments."""
+
+    number: int
+    function: Callable[..., Any]
+    arguments: tuple[object, ...] = ()
+    ids: tuple[int, ...] = ()
+    is_alone: bool = False
+
+    def returned(self, value: Any) -> Finished | Answered:
+        """Return the event for what the function has returned."""
+        return (Finished if self.ids else Answered)(self.number, value)
+
+
 class Pool(ABC):
     """Workers that play batches of a task, and make calls. The caller decides on retries, blame and giving up.
 
-    For implementers:
+    For implementers, who start what is in `_waiting`, and remove from `_unfinished` what appears in an event:
 
-    **Threads and ownership.** One thread makes a pool, calls it and closes it, and no method is called while another
-    runs. Threads of an implementation stay internal. The ids passed to `submit` belong to the pool from then on; what
-    `finished` returns belongs to the caller. `submit`, `call`, and `finished` with a timeout of zero return at once,
-    without waiting for a worker.
+    **Threads.** One thread makes a pool, calls it and closes it. `submit`, `call`, and `finished` with a timeout of
+    zero return at once, without waiting for a worker.
 
     **Workers.** Each has a `game_worker.GameWorker` made of its current task, and does one batch or call at a time.
     Without a task, before the first `assign`, they make calls only.
@@ -122,48 +134,48 @@ class Pool(ABC):
     pool, even if that is killed. What `GameWorker.compile_agents` has compiled is available wherever batches of the
     same task are played; a pool that spans machines ensures that on each of them, before its first batch.
 
-    **Order.** Batches return in any order. Everything that was submitted or called appears in exactly one event: it is
-    finished, answered or failed, or it is lost by a death. In each list that `finished` returns, results precede
-    failures, and failures precede deaths.
+    **Order.** Batches return in any order. Everything that was submitted or called appears in exactly one event. In
+    each list that `finished` returns, results precede failures, and failures precede deaths.
 
-    **Death.** A worker's death, whether noticed while submitting, calling or waiting, is reported by `finished` only.
-    `submit` and `call` never raise because of it, only ValueError if no worker can be started. It costs what that
-    worker was doing and nothing else: other workers go on, and the pool can be used further. Losses that say nothing
-    about the games, as of a machine or a network, need not be reported: the pool may send such a batch elsewhere. It
-    must not do so with a game that may have killed a worker.
+    **Death.** A worker's death is reported by `finished` only. It costs what that worker was doing and nothing else:
+    the others go on, and the pool can be used further. `submit`, `call` and `finished` raise ValueError if no worker
+    can be started. A pool that spans machines may do elsewhere what was lost with a machine or a network, but not play
+    a game that may have killed a worker.
 
-    **Persistence.** Only returned results persist. A pool may outlive a run: `assign` gives it another task, and
-    processes and the code they have loaded are kept.
+    **Persistence.** A pool may outlive a run: `assign` gives it another task, and workers and the code they have loaded
+    are kept.
     """
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._count = 0
+        self._unfinished: dict[int, Work] = {}
+        self._waiting: deque[Work] = deque()
 
     @abstractmethod
     def assign(self, task: Task) -> None:
         """Work on this task from now on; unfinished work of an earlier one is dropped and appears in no event."""
 
     @property
-    @abstractmethod
     def has_room(self) -> bool:
         """Return whether to submit another batch, so that no worker waits for the caller. It may change any time."""
+        return sum(bool(work.ids) for work in self._unfinished.values()) < self.calls_at_once
 
     @property
     def calls_at_once(self) -> int:
         """Number of calls to have unfinished, so that no worker waits for the caller. It may change any time."""
-        return 1
+        return 2 * self._jobs
 
     @property
-    @abstractmethod
     def is_busy(self) -> bool:
         """Return whether any batch or call is unfinished, that is, has not appeared in an event."""
+        return bool(self._unfinished)
 
     @property
     def fleet(self) -> Fleet | None:
-        """Machines of a pool that spans several; such a pool compiles the agents of its task by itself.
-
-        None for a pool of this machine alone.
-        """
+        """Machines of a pool that spans several, which compiles the agents of its task by itself; else None."""
         return None
 
-    @abstractmethod
     def submit(self, ids: Ids, interpreted: bool = False) -> int:
         """Let a worker play these games of the task; return a number that identifies the batch in its event.
 
@@ -171,8 +183,9 @@ class Pool(ABC):
             interpreted: play them in the interpreted loop, in a worker that has just been started and does nothing
                 else, before what else waits: they may kill it.
         """
+        play = methodcaller("play_batch", ids, interpreted)
+        return self._put(Work(self._next_number(), play, (), tuple(ids.tolist()), interpreted))
 
-    @abstractmethod
     def call(self, function: Callable[..., object], *arguments: object) -> int:
         """Call `function(worker, *arguments)` in a worker; return a number that identifies the call in its event.
 
@@ -181,6 +194,7 @@ class Pool(ABC):
         Args:
             function: defined at the top level of a module or a class, such as `GameWorker.measure_costs`.
         """
+        return self._put(Work(self._next_number(), function, arguments))
 
     @abstractmethod
     def finished(self, timeout: float) -> list[Event]:
@@ -200,52 +214,50 @@ class Pool(ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _next_number(self) -> int:
+        self._count += 1
+        return self._count
+
+    def _put(self, work: Work) -> int:
+        self._unfinished[work.number] = work
+        (self._waiting.appendleft if work.is_alone else self._waiting.append)(work)
+        return work.number
+
+    def _drop(self) -> None:
+        self._unfinished.clear()
+        self._waiting.clear()
+
 
 class HerePool(Pool):
     """One worker in this process, which works while somebody waits for it. Its death is this process's."""
 
     def __init__(self, jobs: int = 1) -> None:
+        super().__init__(jobs)
         self._worker: GameWorker | None = None
-        self._waiting: list[tuple[int, Callable[[], Event]]] = []
-        self._numbers = itertools.count(1)
+
+    @property
+    def calls_at_once(self) -> int:
+        return 1
 
     def assign(self, task: Task) -> None:
         from .game_worker import GameWorker  # calls need none of what games do
 
         self._worker = GameWorker(task)
-        self.close()
-
-    @property
-    def has_room(self) -> bool:
-        return not self._waiting
-
-    @property
-    def is_busy(self) -> bool:
-        return bool(self._waiting)
-
-    def submit(self, ids: Ids, interpreted: bool = False) -> int:
-        assert self._worker
-        number, play = next(self._numbers), partial(self._worker.play_batch, ids, interpreted=interpreted)
-        self._waiting.append((number, lambda: Finished(number, play())))
-        return number
-
-    def call(self, function: Callable[..., object], *arguments: object) -> int:
-        number = next(self._numbers)
-        self._waiting.append((number, lambda: Answered(number, function(self._worker, *arguments))))
-        return number
+        self._drop()
 
     def finished(self, timeout: float) -> list[Event]:
         """See `Pool.finished`; it takes as long as a batch or a call does."""
         if not self._waiting:
             return []
-        number, work = self._waiting.pop(0)
+        work = self._waiting.popleft()
+        del self._unfinished[work.number]
         try:
-            return [work()]
+            return [work.returned(work.function(self._worker, *work.arguments))]
         except Exception as error:
-            return [Failed(number, error)]
+            return [Failed(work.number, error)]
 
     def close(self) -> None:
-        self._waiting.clear()
+        self._drop()
 
 
 MakePool = Callable[[int], AbstractContextManager[Pool]]
