@@ -20,7 +20,6 @@ from knights_isolation.experiments.record.checked_lines import (
 )
 from knights_isolation.experiments.record.tries import LOG, SETTING, Try, add_tries, read_tries
 from knights_isolation.experiments.studies.samplers import BatchResult
-from knights_isolation.experiments.studies.tuning import kept_results
 from knights_isolation.isolation.rules.game import Size
 
 FIRST = Try("screen", "Ä", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)
@@ -42,7 +41,7 @@ def write_tries(path: Path) -> Callable[[], object]:
 def write_tuning(path: Path) -> Callable[[], object]:
     open_journal(path, SETTINGS, dict)
     append_lines(path, [asdict(BatchResult(key, "0120", 0)) for key in range(2)])
-    return partial(kept_results, path, SETTINGS)
+    return partial(open_journal, path, SETTINGS, lambda line: BatchResult(**line))
 
 
 def write_discovery(path: Path) -> Callable[[], object]:

@@ -1,5 +1,6 @@
 """Discovery: programs print what the interpreter computes, campaigns repeat and resume, noise teaches nothing."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -130,6 +131,18 @@ def test_a_new_term_is_fitted_beside_the_others_and_helps_only_where_moves_say_s
     assert expected < ranking.fitted([moves])[1] < shuffled.fitted([moves])[1]
     nothing = Shape("count", 0, "without", 6)  # moves that are not within two jumps: there are none
     assert ranking.fitted([nothing]) == ((), float("inf"))
+
+
+def test_discovery_can_be_removed_with_its_report() -> None:
+    root = Path(__file__).parent.parent
+    importing = re.compile(r"^\s*(from|import)\s+\S*experiments\.discovery|^\s*from \.+discovery", re.MULTILINE)
+    found = {
+        path.relative_to(root).as_posix()
+        for room in ("experiments", "reports", "knights_isolation/commands")
+        for path in (root / room).rglob("*.py")
+        if path.parent != root / "experiments" / "discovery" and importing.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"reports/studies/discovery.py"}
 
 
 def test_impossible_requests_end_in_one_line(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -264,9 +265,9 @@ def test_leads_are_printed_with_a_minus_and_zero_without_a_sign(monkeypatch: pyt
 @pytest.mark.parametrize(("number", "passed"), [(1, True), (2, False)])
 def test_each_further_question_to_held_out_positions_is_tested_at_a_lower_level(number: int, passed: bool) -> None:
     lead, evaluation = Lead(1.0, 0.1, 1.9, 6000, 0.01), Evaluation(0, 0, 0, 1.0, "held-out", True, "", None, "")
-    judged = judge_held_out(evaluation, lead, number)
+    judged = judge_held_out(replace(evaluation, held_out=lead), number)
     assert (judged.passed, judged.level) == (passed, level_of(number))
-    assert not judge_held_out(evaluation, Lead(-1.0, -1.9, -0.1, 6000, 1e-9), 1).passed
+    assert not judge_held_out(replace(evaluation, held_out=Lead(-1.0, -1.9, -0.1, 6000, 1e-9)), 1).passed
     assert sum(map(level_of, range(1, 10_000))) < 0.05
 
 

@@ -46,7 +46,6 @@ from knights_isolation.experiments.studies.tuning import (
     TuningProgress,
     TuningTask,
     judge,
-    kept_results,
     play_batch,
     pool_of,
     subject_of,
@@ -353,11 +352,11 @@ def test_games_of_another_question_are_not_mixed_in(spec: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["nonsense", "nonsense\n", '{"what": "tuning"}\n{"key": 1}\n', "[1]\n"])
-def test_what_is_no_record_is_left_alone(tmp_path: Path, text: str) -> None:
+def test_what_is_no_record_is_left_alone(spec: str, tmp_path: Path, text: str) -> None:
     path = tmp_path / "notes.txt"
     path.write_text(text)
     with pytest.raises(ValueError, match=r"notes\.txt(, line 1: damaged| has other settings)"):
-        kept_results(path, {"what": "tuning", "more": 1})
+        tune(question(spec), path)
     assert path.read_text() == text
 
 

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic
@@ -31,6 +30,7 @@ from knights_isolation.isolation.rules.game import USUAL_SIZE, Limit, Size
 
 from ..play.parallel_map import Spread, parallel_mapper
 from ..record.checked_lines import append_lines, open_journal
+from ..statistics.proportions import Floats
 from ..studies.pairwise_fit import Comparisons, compare_moves
 from . import programs
 from .programs import NODES, Found, Parts, Program, Shape, Term, from_json, kept, to_json
@@ -63,7 +63,7 @@ class Archive:
         cell = self.cells[bisect(EDGES, found.cost)]
         best: dict[frozenset[Shape], Found] = {}
         for each in sorted([*cell, found], key=lambda each: -each.kept):  # stable: the earlier one of equals stays
-            best.setdefault(programs.structure(each.program), each)
+            best.setdefault(frozenset(term.shape for term in each.program), each)
         cell[:] = list(best.values())[:EACH]
 
     def pick(self, generator: Generator) -> Found:
@@ -120,9 +120,7 @@ def run_campaign(
 ) -> Campaign:
     """Search for so many processor minutes, of which those in the journal count; the round begun last is finished.
 
-    Args:
-        rounds: at most so many rounds.
-        show: called after each round that the journal did not have whole.
+    There are at most so many `rounds`; `show` is called after each that the journal did not have whole.
 
     Raises:
         ValueError: no suite ships for the board, or the journal is of another question or damaged.
@@ -185,8 +183,6 @@ def _read(line: dict[str, Any]) -> tuple[tuple[int, int], tuple[Found, float]]:
     return (line["round"], line["index"]), (Found(from_json(line["program"]), *numbers), line["seconds"])
 
 
-Floats = NDArray[np.float64]
-
 NODES_EXPONENT = 0.25
 """Wins thrown away fall with about the fourth root of the nodes: by `learned` on 7x7, 6.6 % at 300, 4.7 % at 1,000."""
 RANKED = 2
@@ -198,12 +194,7 @@ _REMEMBERED = 200
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Pairs of moves of the positions for training, one of which keeps the win.
-
-    Attributes:
-        pairs: the moves, and the positions after them.
-        interpreter: computes the values of programs there.
-    """
+    """Pairs of moves of the positions for training, and the interpreter that computes the values of programs there."""
 
     pairs: Comparisons
     interpreter: CompiledHeuristic
@@ -214,30 +205,26 @@ class Ranking:
         return self.pairs.differences(evaluate_all(self.interpreter, self.pairs.leaves, parameters))
 
     def fitted(self, shapes: Sequence[Shape], rest: Program = ()) -> tuple[Program, float]:
-        """Return a program of new terms and others, and the wins that it may throw away, on a scale of their own.
+        """Return a program, and the wins that it may throw away, on a scale of their own.
 
-        Args:
-            shapes: what new terms measure; each gets two weights.
-            rest: the other terms, whose weights keep their ratios.
-
-        Terms that are the same after all moves get no weights; if there are no others, the program is empty, the worst.
+        New terms measure `shapes`, each with two weights; the weights of the others, `rest`, keep their ratios. Terms
+        that are the same after all moves get none; if there are no others, the program is empty, the worst.
         """
         columns = [self.values(rest)] if rest else []
         columns += [column for shape in shapes for column in _of_shape(self, shape)]
         loss, weights = _fit(np.array(columns), self.pairs.weights / self.pairs.weights.sum())
         scale, of_shapes = (weights[0], weights[1:]) if rest else (1.0, weights)
-        terms = [Term(term.shape, scale * term.weight, scale * term.waiting) for term in rest]
-        terms += [Term(shape, *pair) for shape, pair in zip(shapes, of_shapes.reshape(-1, 2).tolist(), strict=True)]
-        largest = max(abs(weight) for term in terms for weight in (term.weight, term.waiting)) or 1.0
-        program = programs.tidy([Term(term.shape, term.weight / largest, term.waiting / largest) for term in terms])
+        terms = [(term.shape, float(scale * term.weight), float(scale * term.waiting)) for term in rest]
+        terms += zip(shapes, *of_shapes.reshape(-1, 2).T.tolist(), strict=True)
+        largest = max(abs(weight) for _, *weights in terms for weight in weights) or 1.0
+        program = programs.tidy([Term(shape, weight / largest, waiting / largest) for shape, weight, waiting in terms])
         return program, loss * programs.estimated_cost(program) ** NODES_EXPONENT if program else math.inf
 
 
 @cache
 def ranking_of(size: Size) -> Ranking:
     """Return the pairs of the positions for training; see `parts_of`."""
-    interpreter = programs.compiled_interpreter(size)
-    train = programs.parts_of(size).train
+    interpreter, train = programs.compiled_interpreter(size), programs.parts_of(size).train
     train = train.take(np.arange(0, len(train), RANKED))
     return Ranking(compare_moves(train, Limit(depth=1), interpreter, interpreter.parameters), interpreter)
 
@@ -294,8 +281,7 @@ def climb(program: Program, other: Program, parts: Parts, ranking: Ranking, gene
 
     A candidate that is behind after a stage is given up there. The result is a pure function of the arguments.
     """
-    best = program
-    shares = _shares(program, parts) or []
+    best, shares = program, _shares(program, parts) or []
     for _ in range(CANDIDATES):
         candidate = _changed(best, other, ranking, generator)
         if candidate in ((), best) or programs.estimated_cost(candidate) > DEAREST:
@@ -310,12 +296,11 @@ def climb(program: Program, other: Program, parts: Parts, ranking: Ranking, gene
 
 def _shares(program: Program, parts: Parts, to_reach: Sequence[float] = ()) -> list[float] | None:
     """Return the shares of wins kept in the positions of each stage and those before, or None if one is too small."""
-    sizes = [len(stage) for stage in parts.stages]
     alone: list[float] = []
     shares: list[float] = []
     for number, stage in enumerate(parts.stages):
         alone.append(kept(program, stage, NODES[0]))
-        shares.append(float(np.average(alone, weights=sizes[: number + 1])))
+        shares.append(float(np.average(alone, weights=[len(each) for each in parts.stages[: number + 1]])))
         if to_reach and shares[-1] < to_reach[number] - _SLACK[number]:
             return None
     return shares

@@ -15,7 +15,6 @@ from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.game import Cost, Limit, Size
@@ -23,6 +22,7 @@ from knights_isolation.isolation.rules.game import Cost, Limit, Size
 from ..plan import parse_spec
 from ..plan.spec_parser import complete, named
 from ..play.equal_cost import scaled_nodes, specs_at_equal_cost
+from ..statistics.proportions import Floats
 from ..studies.cascade import check_question
 from ..studies.evaluation import EvaluationTask
 from ..studies.tuning import playing, pool_of, prepare
@@ -41,9 +41,8 @@ _AT_ONCE = 100
 
 @dataclass(frozen=True)
 class Finalist:
-    """A program in a file.
+    """A program in a file, a node's measured cost over the opponent's, and the relative width of its interval, spread.
 
-    `cost` is the measured processor time a node, over the opponent's, `spread` the relative width of its interval.
     `won` is the share of games won against the opponent, the mean over `NODES`, at equal cost on openings for fitting.
     """
 
@@ -66,9 +65,9 @@ class Finalist:
 
 @dataclass(frozen=True)
 class Headroom:
-    """What there is to gain against an opponent at so many nodes, as shares of games from openings for fitting.
+    """What a near-perfect player wins against an opponent at so many nodes, and the opponent itself with twice as many.
 
-    `ceiling` is the share that a near-perfect player wins, `doubled` that of the opponent itself with twice the nodes.
+    Both are shares of games from openings for fitting.
     """
 
     nodes: int
@@ -125,14 +124,11 @@ def hold_finals(
 ) -> list[Finalist]:
     """Write the finalists to files, measure their costs, and let them play; return them, the champion first.
 
-    Args:
-        opponent: spec of a search by a heuristic, without a limit.
-
     Raises:
         ValueError: a cost cannot be measured.
     """
     files = _written(finalists, out / "found")
-    costs, won = play_at_equal_cost([spec_of_file(file) for file in files], opponent, size, seed, jobs)
+    costs, won = play_at_equal_cost(files, opponent, size, seed, jobs)
     held = [
         Finalist(found, file, cost.times, cost.spread, float(share))
         for found, file, cost, share in zip(finalists, files, costs, won.mean(axis=0), strict=True)
@@ -141,25 +137,21 @@ def hold_finals(
 
 
 def play_at_equal_cost(
-    agents: Sequence[str], opponent: str, size: Size, seed: int, jobs: int
-) -> tuple[list[Cost], NDArray[np.float64]]:
-    """Return the costs of agents over an opponent, and the shares of games that they win at each of `NODES`.
-
-    Args:
-        agents, opponent: specs of searches by heuristics, without limits.
+    files: Sequence[Path], opponent: str, size: Size, seed: int, jobs: int
+) -> tuple[list[Cost], Floats]:
+    """Return the costs of programs over an opponent, and the shares of games won, float64[NODES, programs].
 
     Raises:
         ValueError: a cost cannot be measured.
     """
     limit = Limit(nodes=NODES[-1])
-    specs = [complete(named(parse_spec(text)), limit) for text in (opponent, *agents)]
+    specs = [complete(named(parse_spec(text)), limit) for text in (opponent, *map(spec_of_file, files))]
     _, (_, *costs) = specs_at_equal_cost(specs, size)
     prepare([str(spec) for spec in specs], size)
     won = []
     for nodes in NODES:
-        limits = [Limit(nodes=scaled_nodes(nodes, cost.times)) for cost in costs]
-        others = [str(replace(spec, limit=own)) for spec, own in zip(specs[1:], limits, strict=True)]
-        baseline = str(replace(specs[0], limit=Limit(nodes=nodes)))
+        limits = [Limit(nodes=scaled_nodes(nodes, times)) for times in (1.0, *(cost.times for cost in costs))]
+        baseline, *others = (str(replace(spec, limit=own)) for spec, own in zip(specs, limits, strict=True))
         won.append(_shares_won(others, baseline, size, seed, jobs, CHOOSING_PAIRS))
     return costs, np.array(won)
 
@@ -200,8 +192,7 @@ FOLDER = "strength"
 class Strength:
     """What the best program won that was found within so many processor minutes of finished rounds.
 
-    `found` kept the most wins in all positions of `fit`. `cost` is that of a node, over the opponent's, and `won` the
-    shares of games won at each of `NODES`, each of `games`.
+    `cost` is that of a node, over the opponent's, and `won` the shares of `games` won at each of `NODES`.
     """
 
     minutes: float
@@ -225,9 +216,7 @@ def best_by_minutes(campaign: Campaign) -> dict[float, Found]:
 def measure_strength(campaign: Campaign, opponent: str, size: Size, out: Path, seed: int, jobs: int) -> list[Strength]:
     """Let the best program of each time play against the opponent and against `YARDSTICK`, at equal cost.
 
-    Args:
-        opponent: spec of a search by a heuristic, without a limit.
-        out: folder of the campaign; the programs are written below it.
+    The programs are written below `out`, the folder of the campaign.
 
     Raises:
         ValueError: a cost cannot be measured.
@@ -238,9 +227,8 @@ def measure_strength(campaign: Campaign, opponent: str, size: Size, out: Path, s
     files, places = _written(programs, out / FOLDER / "best"), [found.program for found in programs]
     strengths = []
     for other in dict.fromkeys((opponent, YARDSTICK)):
-        costs, won = play_at_equal_cost([spec_of_file(file) for file in files], other, size, seed, jobs)
+        costs, won = play_at_equal_cost(files, other, size, seed, jobs)
         for minutes, found in best.items():
             place = places.index(found.program)
-            shares = tuple(won[:, place].tolist())
-            strengths.append(Strength(minutes, found, other, costs[place].times, shares))
+            strengths.append(Strength(minutes, found, other, costs[place].times, tuple(won[:, place].tolist())))
     return strengths

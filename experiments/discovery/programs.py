@@ -103,11 +103,6 @@ Program = tuple[Term, ...]
 """Its value for the side to move: the sum of weight × its measure − waiting × the measure of the waiting side."""
 
 
-def structure(program: Program) -> frozenset[Shape]:
-    """Return what a program measures."""
-    return frozenset(term.shape for term in program)
-
-
 def tidy(program: Sequence[Term]) -> Program:
     """Return a program with weights of three digits, without terms that have none, each shape once."""
     terms: dict[Shape, Term] = {}
@@ -226,9 +221,7 @@ class _Lines:
 def to_python(program: Program, docstring: str = "") -> str:
     """Return a program as a function `score(game, player)` with a docstring."""
     written, terms = _written(program)
-    lines = ["def score(game, player):"]
-    if docstring:
-        lines += [f'    """{docstring}"""']
+    lines = ["def score(game, player):", *([f'    """{docstring}"""'] if docstring else [])]
     lines += ["    if over := game.utility(player):", "        return over"]
     lines += [f"    {line}" for line in written.lines]
     lines += ["    value = 0.0", *(f"    value {sign}= {weight!r} * {name}" for sign, weight, name in terms)]
@@ -237,8 +230,7 @@ def to_python(program: Program, docstring: str = "") -> str:
 
 def estimated_cost(program: Program) -> float:
     """Return about how many nanoseconds a node of a search by a program takes; `learned` takes about 20."""
-    written, _ = _written(program)
-    return SEARCHING + written.cost
+    return SEARCHING + _written(program)[0].cost
 
 
 def _written(program: Program) -> tuple[_Lines, list[tuple[str, float, str]]]:
@@ -345,11 +337,12 @@ _DEFAULTS = {"measure": 2, "first": 3, "over": 3}
 
 def parameters_of_program(program: Program) -> NDArray[np.float64]:
     """Return a program as the parameters of the interpreter, in their order."""
-    numbers: list[float] = [float(_has_walks(program))]
+    used = {number for term in program for number in (term.shape.first, term.shape.second, term.shape.over)}
+    has_walks = any(number >= 0 and number % len(BASES) >= _WALKS_FROM for number in used)
+    numbers = [float(has_walks)]
     for term in program:
         numbers += [*term.shape.numbers, term.weight, term.waiting]
-    idle = [0.0] * (len(_ATTRIBUTES) + 2)
-    return np.array(numbers + (MOST_TERMS - len(program)) * idle)
+    return np.array(numbers + (MOST_TERMS - len(program)) * (len(_ATTRIBUTES) + 2) * [0.0])
 
 
 @cache
@@ -364,11 +357,6 @@ def compiled_interpreter(size: tuple[int, int]) -> CompiledHeuristic:
         folder.remove()
 
 
-def _has_walks(program: Program) -> bool:
-    used = {number for term in program for number in (term.shape.first, term.shape.second, term.shape.over)}
-    return any(number >= 0 and number % len(BASES) >= _WALKS_FROM for number in used)
-
-
 @cache
 def interpreter_source() -> str:
     """Return the interpreter as Python."""
@@ -378,7 +366,11 @@ def interpreter_source() -> str:
     count = len(written.lines)
     walks = [[written.cells(number, side) for number in range(_WALKS_FROM, len(BASES))] for side in (0, 1)]
     sides = [near[side] + walks[side] for side in (0, 1)]
-    lines = ["from typing import Annotated", "from annotated_types import Interval", "", *_pick(), "", *_measure(), ""]
+    lines = ["from typing import Annotated", "from annotated_types import Interval", ""]
+    lines += [f"def pick(number, {', '.join(SETS)}):"]
+    for number, name in enumerate(SETS[:-1]):
+        lines += [f"    if number == {number}:", f"        return {name}"]
+    lines += [f"    return {SETS[-1]}", "", *_measure(), ""]
     lines += ["def score(game, player, *, walks: Annotated[int, Interval(ge=0, le=1)] = 1,"]
     lines += [f"          {_declared(name)}," for name in names]
     lines += ["          ):", "    if over := game.utility(player):", "        return over"]
@@ -406,18 +398,12 @@ def _declared(name: str) -> str:
     return f"{name}: Annotated[int, Interval(ge={low}, le={high})] = {_DEFAULTS.get(attribute, 0) if is_used else low}"
 
 
-def _pick() -> list[str]:
-    lines = [f"def pick(number, {', '.join(SETS)}):"]
-    for number, name in enumerate(SETS[:-1]):
-        lines += [f"    if number == {number}:", f"        return {name}"]
-    return [*lines, f"    return {SETS[-1]}"]
-
-
 def _measure() -> list[str]:
     cells = ", ".join(SETS)
-    lines = [f"def measured(game, filled, {', '.join(_ATTRIBUTES)}, {cells}):"]
-    lines += [f"    cells = pick(first, {cells})", f"    other = pick(second, {cells})"]
-    lines += [
+    lines = [
+        f"def measured(game, filled, {', '.join(_ATTRIBUTES)}, {cells}):",
+        f"    cells = pick(first, {cells})",
+        f"    other = pick(second, {cells})",
         f"    if measure == {1 + MEASURES.index('across')}:",
         "        value = float(game.links(cells | other) - game.links(cells) - game.links(other))",
         "    else:",
@@ -484,11 +470,7 @@ def parts_of(size: Size) -> Parts:
 
 
 def kept(program: Program, suite: Suite, nodes: int) -> float:
-    """Return the share of wins that alpha-beta search by a program keeps in positions.
-
-    Args:
-        nodes: limit of a program that costs `REFERENCE`.
-    """
+    """Return the share of wins that alpha-beta search by a program keeps; a program of `REFERENCE` gets the nodes."""
     size = suite.size
     limit = Limit(nodes=scaled_nodes(nodes, estimated_cost(program) / REFERENCE))
     heuristic = replace(compiled_interpreter(size), parameters=parameters_of_program(program))

@@ -62,10 +62,9 @@ PlayPairs = Callable[[range], Ints]
 
 
 def decide_by_games(play: PlayPairs, most: int, play_fresh: PlayPairs, fresh: int) -> tuple[Decision | None, Lead]:
-    """Return the decision of the sequential test, and the lead in points: that after the test if it accepts H1.
+    """Return the decision of the sequential test of `most` pairs, and the lead in points.
 
-    `play` plays the `most` openings of the test, `play_fresh` the `fresh` ones that the test does not have; if there
-    are none of these, the lead is that of the test.
+    If it accepts H1 it is that of the `fresh` pairs, from openings that the test does not have, if there are any.
     """
     won: list[int] = []
     path = sprt_path(won, SPRT)
@@ -103,12 +102,8 @@ PAIRS_WITH_CHAMPIONS = 200
 MISTAKES = 3
 
 
-@dataclass(frozen=True)
-class WonPositions:
-    """Won positions with a losing move, and the baseline's moves there at each of `NODES`."""
-
-    suite: Suite
-    baseline: tuple[AgentAnswers, ...]
+WonPositions = tuple[Suite, list[AgentAnswers]]
+"""Won positions with a losing move, and the baseline's moves there at each of `NODES`."""
 
 
 @dataclass(frozen=True)
@@ -155,8 +150,7 @@ def prepare(question: EvaluationTask) -> Prepared:
         }  # fmt: skip
         for stage, suite in parts.items():
             if question.asks(stage):
-                answers = tuple(ask(_limited(baseline, nodes=nodes), suite.positions) for nodes in NODES)
-                positions[stage] = WonPositions(suite, answers)
+                positions[stage] = suite, [ask(_limited(baseline, nodes=nodes), suite.positions) for nodes in NODES]
     openings: list[list[tuple[int, ...]]] = [[], []]
     if question.asks("games"):
         drawn = [pool_of(question.size, PLIES, count, seed).openings for count, seed in ((PAIRS, 1), (FRESH_PAIRS, 2))]
@@ -276,7 +270,8 @@ class _Cascade:
         lead, answers = self._lead(positions, cost)
         if self.stage == "held-out":
             return replace(done, held_out=lead)
-        mistakes = worst_mistakes(positions.suite, answers, positions.baseline[-1], MISTAKES)
+        suite, baseline = positions
+        mistakes = worst_mistakes(suite, answers, baseline[-1], MISTAKES)
         feedback = (
             f"{lead} of wins kept compared with {name} at equal cost, in {lead.n:,} won positions; a node costs "
             f"{cost:.2f} times as much.{_describe_mistakes(mistakes, self.prepared.question.size)}"
@@ -286,9 +281,9 @@ class _Cascade:
 
     def _lead(self, positions: WonPositions, cost: float) -> tuple[Lead, AgentAnswers]:
         """Return the lead at equal cost, the mean over `NODES`, and the answers at the last of these."""
-        suite = positions.suite
+        suite, baseline = positions
         gains: list[Floats] = []
-        for nodes, own in zip(NODES, positions.baseline, strict=True):
+        for nodes, own in zip(NODES, baseline, strict=True):
             answers = ask(_limited(self.agent, cost, nodes), suite.positions)
             if answers.answers.first_failure is not None:
                 where = suite.positions.board(answers.answers.first_failure).fen
@@ -371,10 +366,9 @@ MOST = 3
 
 @dataclass(frozen=True)
 class Champion:
-    """A candidate that beat the baseline: the copy of its file, the function, and when it was admitted.
+    """A candidate that beat the baseline: the copy of its file, the function, a node's cost, and when it was admitted.
 
-    `cost` is that of a node, over the baseline's. `inputs` are its sources and all else that it depends on; none in
-    those of older versions.
+    `inputs` are its sources and all else that it depends on; none in those of older versions.
     """
 
     file: str

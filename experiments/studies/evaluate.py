@@ -60,7 +60,7 @@ from ..record.tries import code_of, held_out_positions, known_tries, questions_t
 from ..statistics.step_down import level_of
 from ..verification import KEPT
 from .cascade import Champion, Prepared, admit, champions, check_question, is_champion, prepare, run_cascade
-from .evaluation import STAGES, Answer, Evaluation, EvaluationTask, Lead, Stage, failed
+from .evaluation import STAGES, Answer, Evaluation, EvaluationTask, Stage, failed
 
 _NOT_KEPT = ("time", "memory", "crash")
 """Failures that need not happen again, on another machine or another day."""
@@ -105,9 +105,7 @@ def evaluate_all(candidates: Sequence[AgentLike | Path], question: EvaluationTas
     for candidate, answer in zip(due, _evaluated(due, question, jobs), strict=True):
         if answer.evaluation.held_out and question.asks("held-out"):
             asked_before += 1
-            answer = replace(
-                answer, evaluation=judge_held_out(answer.evaluation, answer.evaluation.held_out, asked_before)
-            )
+            answer = replace(answer, evaluation=judge_held_out(answer.evaluation, asked_before))
         answers[candidate] = _keep(candidate, answer, question)
     return [answers[candidate] for candidate in asked]
 
@@ -126,13 +124,14 @@ class _Candidate:
         return HOME / KEPT / f"{self.key}.jsonl"
 
 
-def judge_held_out(evaluation: Evaluation, lead: Lead, number: int) -> Evaluation:
+def judge_held_out(evaluation: Evaluation, number: int) -> Evaluation:
     """Return an evaluation with the answer of the held-out positions, which were asked `number` questions so far.
 
     It says no more than whether the candidate passed, so that nothing can be learned from it.
     """
+    lead = evaluation.held_out
     level = level_of(number)
-    passed = lead.estimate > 0 and lead.p_value is not None and lead.p_value <= level
+    passed = lead is not None and lead.estimate > 0 and lead.p_value is not None and lead.p_value <= level
     verdict = "significantly better" if passed else "not significantly better"
     said = f"{verdict} on held-out positions, question {number:,} to them, at level {level:.2g}. "
     return replace(evaluation, passed=passed, level=level, feedback=said + evaluation.feedback)
@@ -141,8 +140,7 @@ def judge_held_out(evaluation: Evaluation, lead: Lead, number: int) -> Evaluatio
 def _keep(candidate: _Candidate, answer: Answer, question: EvaluationTask) -> Evaluation:
     """Keep an answer, unless it may be another one next time, and return it with the hash of its code and data."""
     file, inputs = candidate.file, answer.inputs
-    code = code_hash_without_layout(file)[:12]
-    data = digest_of_inputs(inputs)
+    code, data = code_hash_without_layout(file)[:12], digest_of_inputs(inputs)
     evaluation = replace(answer.evaluation, code=sha256(f"{code}{data}".encode()).hexdigest()[:12] if data else code)
     if evaluation.error_kind in _NOT_KEPT:
         return evaluation
@@ -320,13 +318,13 @@ def _evaluate_here(
 
 def _answer_of(forked: Forked) -> Answer:
     stage: Any = next((said for said in reversed(forked.said) if said in STAGES), "load")
-    answer = Answer(failed(stage, "crash", "its process ended"))
+    kind, why = "crash", "its process ended"
     if forked.why == Termination.TIMED_OUT.value:
-        answer = Answer(failed(stage, "time", f"it takes longer than {LONGEST_WAIT:g} s"))
+        kind, why = "time", f"it takes longer than {LONGEST_WAIT:g} s"
     elif forked.why == Termination.SPENT.value:
-        why = f"it computes for more than {PROCESSOR_SECONDS} s; is there an endless loop?"
-        answer = Answer(failed(stage, "time", why))
-    elif forked.said and not forked.why:
+        kind, why = "time", f"it computes for more than {PROCESSOR_SECONDS} s; is there an endless loop?"
+    answer = Answer(failed(stage, kind, why))
+    if forked.said and not forked.why:
         with suppress(ValidationError):
             answer = _ANSWER.validate_json(forked.said[-1])
     return replace(answer, evaluation=replace(answer.evaluation, seconds=forked.seconds))

@@ -43,9 +43,8 @@ class SelectedFeature:
     """A feature and what it brings to those chosen before it.
 
     `gain` is by how much the loss a decision falls on openings held out from the fit, in thousandths; `nanoseconds` by
-    how much a node gets slower. `weights` are those of all features so far, in the order in which they were chosen; the
-    first is 1 or -1. `ranked` is the share of decisions, of openings that had no part in the choice, whose best move
-    keeps the win.
+    how much a node gets slower. `weights` are those of all features so far, in their order; the first is 1 or -1. For
+    `ranked` see `SingleFeature`.
     """
 
     feature: str
@@ -71,10 +70,10 @@ class SingleFeature:
 
 @dataclass(frozen=True)
 class Selection:
-    """Results of a feature selection on a suite's board: how far a search looked, and by which heuristic, `guide`.
+    """Results of a feature selection: how far a search looked, by the heuristic `guide`, and fitted `decisions`.
 
-    Features were fitted to so many `decisions`. `alone` are all by themselves, the best first, `chosen` those that were
-    chosen, in order; after an interrupt more might have been.
+    `alone` are all features by themselves, the best first, `chosen` those that were chosen, in order; after an
+    interrupt more might have been.
     """
 
     at: Limit
@@ -94,19 +93,15 @@ def select_features(
     most: int = 5,
     show: Callable[[int, int], None] = lambda done, of: None,
 ) -> Selection:
-    """Choose features one after another.
+    """Choose features one after another; Ctrl-C ends the choice after those that were chosen so far, if there are any.
 
     Half of the openings of `suite` fit the weights, the other half choose; `held_out` has no part in either.
 
     Args:
-        names: the features to choose from, any other heuristics of the registry, or functions ``FILE:FUNCTION``; see
-            `feature_name`.
-        at, guide: the positions compared are those that a search of that size expects by this heuristic; see
-            `comparisons.compare_moves`.
+        names: the features to choose from, as `feature_name` returns them.
+        at, guide: the positions compared are those that a search of that size expects by this heuristic.
         most: so many features at most; it ends before when none helps any more.
         show: called with the number of steps done, and of all: each feature's values, twice, then each choice.
-
-    Ctrl-C ends the choice after the features that were chosen so far, if there are any.
 
     Raises:
         ValueError: no such feature, it does not compile, or the suite has nothing to compare.
@@ -179,7 +174,6 @@ class _Table:
 
     @classmethod
     def of(cls, suite: Suite, names: Sequence[str], at: Limit, guide: str, done: Callable[[], None]) -> _Table:
-        """Compute the values of features; `done` is called after each."""
         leader = compile_heuristic(get(guide), suite.size)
         compared = compare_moves(suite, at, leader, leader.parameters)
         rows = []

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,13 +50,12 @@ _END_WITHIN = 0.002
 
 @dataclass(frozen=True)
 class FittedParameter(TunedParameter):
-    """A fitted parameter.
+    """A fitted parameter, with an interval of 95 %, clustered by opening, within the range.
 
-    `low` and `high` are a 95 % interval, clustered by opening, within the range: the values around `after` of whose
-    profile none is beyond chance. `end` is `lower` or `upper` if it ends there. `p_value` is of the hypothesis that the
-    value before is as good, all others fitted again, Holm-adjusted over all parameters. `profile` has values of the
-    range, and how much worse each is: twice the loss of log likelihood, scaled so that 3.84 is the 95 % limit of
-    chance, also where openings hang together (Rotnitzky & Jewell 1990).
+    It has the values around `after` of whose profile none is beyond chance. `end` is `lower` or `upper` if it ends
+    there. `p_value` is of the hypothesis that the value before is as good, all others fitted again, Holm-adjusted.
+    `profile` has values of the range, and how much worse each is: twice the loss of log likelihood, scaled so that 3.84
+    is the 95 % limit of chance, also where openings hang together (Rotnitzky & Jewell 1990).
     """
 
     profile: tuple[tuple[float, float], ...] = ()
@@ -253,18 +253,15 @@ def _descended(problem: _Problem, start: Floats) -> tuple[float, Floats, float]:
     for _ in range(ROUNDS if problem.space.is_whole.any() else 0):
         before = best[0]
         for index in np.flatnonzero(problem.space.is_whole).tolist():
-            for value in _whole_values(problem.space, index):
+            low, high = int(np.ceil(problem.space.low[index])), int(np.floor(problem.space.high[index]))
+            values = np.linspace(low, high, min(MOST_ROUNDED_UP, high - low + 1))
+            for value in sorted({float(round(value)) for value in values}):
                 vector = best[1].copy()
                 vector[index] = value
                 best = min(best, problem.minimised(vector, best[2], free), key=lambda solution: solution[0])
         if best[0] == before:
             break
     return best
-
-
-def _whole_values(space: Space, index: int) -> list[float]:
-    low, high = int(np.ceil(space.low[index])), int(np.floor(space.high[index]))
-    return sorted({float(round(value)) for value in np.linspace(low, high, min(MOST_ROUNDED_UP, high - low + 1))})
 
 
 def _judged(
@@ -307,13 +304,9 @@ def _interval(
     """The values around `after` that are not significantly worse: from the profile's points, then by bisection."""
     ends = []
     for side in (-1, 1):
-        inside, outside = after, None
-        for value, by in sorted(profile, key=lambda point: side * point[0]):
-            if side * (value - after) > 0:
-                if _is_worse(by):
-                    outside = value
-                    break
-                inside = value
+        points = sorted((side * (value - after), value, by) for value, by in profile if side * (value - after) > 0)
+        good = [value for _, value, _ in takewhile(lambda point: not _is_worse(point[2]), points)]
+        inside, outside = [after, *good][-1], None if len(good) == len(points) else points[len(good)][1]
         while outside is not None and abs(outside - inside) > within:
             middle = (inside + outside) / 2 if within < 1 else float(round((inside + outside) / 2))
             if _is_worse(worse_by(middle)):
@@ -329,8 +322,8 @@ def _is_worse(by: float) -> bool:
 
 
 def _stretched(problem: _Problem, vector: Floats, log_scale: float, compared: Comparisons) -> Floats:
-    """How much larger variances clustered by opening (the sandwich of Huber and White) are than independent decisions
-    would make them; at least 1."""
+    """Return how much larger clustered variances (the sandwich of Huber and White) are than those of independent
+    decisions; at least 1."""
     scale = np.exp(log_scale)
     differences, slopes = problem.model(vector)
     logits = scale * differences
@@ -348,7 +341,7 @@ def _stretched(problem: _Problem, vector: Floats, log_scale: float, compared: Co
 
 
 def screened(heuristic: Heuristic, values: Mapping[str, float], held_out: Suite, limit: Limit) -> Screening:
-    """The heuristic under new values beside itself as it is, in a suite's positions."""
+    """Screen the heuristic under new values beside itself as it is."""
     before, after = (
         ask(SearchAgent(name, "alphabeta", function, name, limit), held_out.positions)
         for name, function in (("before", heuristic), ("after", bind_parameters(heuristic, values)))
@@ -377,10 +370,8 @@ class Comparisons:
 
     Attributes:
         leaves: the positions of m moves, each valued for who made the move.
-        keeps: bool[m], whether the move keeps the win.
-        decision: int64[m], the decision it belongs to.
-        kept, lost: int64[q], the moves of each pair.
-        weights: float64[q], one a decision in all.
+        keeps, decision: bool[m] and int64[m], whether the move keeps the win, and the decision it belongs to.
+        kept, lost, weights: int64[q] and float64[q], the moves of each pair, and weights, one a decision in all.
         orbits: int64[q], the openings that pairs come from, up to symmetry.
     """
 

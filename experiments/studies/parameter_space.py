@@ -39,11 +39,10 @@ SAMPLE = 60
 
 @dataclass(frozen=True)
 class TunedParameter:
-    """A tuned parameter: the range searched, its values before and after, and what is known of the best value.
+    """A tuned parameter: the range searched, also in words if it need not be numbers, and its values before and after.
 
     Where they are known, `low` and `high` are an interval of the best value, and `p_value` is adjusted for the number
-    of parameters. `end` is `lower` or `upper` if the best value lies where no further games were played. `range_text`
-    is the range in words, of a parameter that need not be a number.
+    of parameters. `end` is `lower` or `upper` if the best value lies where no further games were played.
     """
 
     name: str
@@ -64,15 +63,10 @@ class TunedParameter:
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """The parameters that are looked through, p of them.
+    """The parameters that are `searched`, p of them, and their places among all that the heuristic has.
 
-    Attributes:
-        parameters: all of the heuristic's.
-        free: the places of those that are looked through.
-        searched: these parameters.
-        start: float64[p], where the heuristic stands.
-        low, high: float64[p], the ends of the ranges.
-        is_whole: bool[p], who takes whole numbers only.
+    `start`, `low` and `high`, float64[p], are the heuristic's values and the ends of the ranges; `is_whole`, bool[p],
+    says who takes whole numbers only.
     """
 
     parameters: tuple[Parameter, ...]
@@ -101,13 +95,8 @@ class Space:
         """Names of the parameters to search."""
         return tuple(parameter.name for parameter in self.searched)
 
-    @property
-    def choices(self) -> tuple[Parameter, ...]:
-        """The choices among those that are not looked through."""
-        return tuple(parameter for parameter in self.parameters if parameter.choices and parameter not in self.searched)
-
     def filled(self, vector: Floats) -> Floats:
-        """float64, all parameters in their order, those looked through from a vector."""
+        """Return all parameters in their order, those searched from a vector: float64."""
         every = np.array([parameter.default for parameter in self.parameters], np.float64)
         every[list(self.free)] = vector
         return every
@@ -127,11 +116,11 @@ class Space:
         return np.where(self.is_whole, np.round(vectors), vectors)
 
     def rounded(self, vector: Floats) -> Floats:
-        """The vector in so many digits as anybody wants to read, within the ranges; whole numbers whole."""
+        """Return the vector in few digits, within the ranges; whole numbers whole."""
         return np.array([_rounded(*pair) for pair in zip(self.searched, map(float, vector), strict=True)])
 
     def values(self, vector: Floats) -> dict[str, float]:
-        """A vector as specs have it."""
+        """Return a vector by name, as specs have it."""
         return {name: float(value) for name, value in zip(self.names, vector, strict=True)}
 
 
@@ -177,8 +166,9 @@ def space_of(heuristic: Heuristic, wanted: Sequence[str] = (), *, with_choices: 
 
 
 def _scaled(parameter: Parameter, heuristic: Heuristic) -> Parameter:
-    """Return a parameter that starts at 0 without a range with one that suits its term: at its ends, the term varies
-    between positions twice as much as the rest of the value does. Where that cannot be told, the range stays.
+    """Return a parameter that starts at 0 without a range with one that suits its term, if that can be told.
+
+    At its ends, the term varies between positions twice as much as the rest of the value does.
     """
     if not parameter.is_unscaled:
         return parameter
@@ -215,10 +205,8 @@ def check_parameters(
 ) -> None:
     """Check that `space_of` finds parameters; warn of the categorical ones that keep their defaults.
 
-    `is_patched`: check also that FILE:FUNCTION, the `target`, has defaults of theirs to be patched.
-
     Raises:
-        ValueError: it finds none, or the heuristic is not from a user's file, or has no such defaults there.
+        ValueError: it finds none, or `is_patched` and FILE:FUNCTION, the target, has no such defaults to be patched.
     """
     space = space_of(heuristic, wanted, with_choices=with_choices)
     if is_patched:
@@ -226,7 +214,8 @@ def check_parameters(
         if not path.endswith(".py"):
             raise ValueError("--patch needs a heuristic from your own file, FILE.py:FUNCTION")
         patch_of_defaults(Path(path), function, dict.fromkeys(space.names, 0.0))
-    for choice in () if wanted else space.choices:
+    left_out = (each for each in space.parameters if each.choices and each not in space.searched and not wanted)
+    for choice in left_out:
         warnings.warn(
             f"{choice.name} is categorical ({choice.allowed}) and keeps its default {choice.default}; to tune it, use "
             f"isolation tune --sampler optuna.",
@@ -271,16 +260,11 @@ def patch_of_defaults(path: Path, name: str, values: Mapping[str, float]) -> str
             end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
             literal = _literal(values[parameter], node).encode()
             new = new[: starts[node.lineno - 1] + node.col_offset] + literal + new[end:]
-    file = _from_here(path)
+    # as `git apply` wants it: from the current directory if it is below, else from the root
+    whole, here = Path(os.path.abspath(path)), Path.cwd()
+    file = (whole.relative_to(here) if whole.is_relative_to(here) else whole).as_posix().lstrip("/")
     before, after = (each.splitlines(keepends=True) for each in (text, new.decode()))
     return "".join(unified_diff(before, after, f"a/{file}", f"b/{file}"))
-
-
-def _from_here(path: Path) -> str:
-    """A file's path as `git apply` wants it: from the current directory if it is below, else from the root."""
-    whole = Path(os.path.abspath(path))
-    here = Path.cwd()
-    return (whole.relative_to(here) if whole.is_relative_to(here) else whole).as_posix().lstrip("/")
 
 
 def _defaults(text: str, name: str) -> dict[str, ast.expr]:

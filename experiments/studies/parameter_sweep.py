@@ -40,21 +40,16 @@ class SweepAxis:
     values: tuple[Limit | float, ...]
 
 
-@dataclass(frozen=True)
-class SweepRun:
-    """A run to be played, and the names of its contenders by their values; empty for its own opponent."""
-
-    config: Config
-    names: Mapping[Values, str]
+SweepRun = tuple[Config, Mapping[Values, str]]
+"""A run to be played, and the names of its contenders by their values; empty for its own opponent."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Results of a sweep, and of its runs.
+    """Results of a sweep, and of its runs: the shares of games won with every combination of the axes' values.
 
-    `rates` are the shares of games won with every combination of values, in the order of the axes; an agent that is its
-    own opponent does not play, and wins one half. `without_effect` are parameters whose values, all others the same,
-    changed no move of any game.
+    An agent that is its own opponent does not play, and wins one half. `without_effect` are parameters whose values,
+    all others the same, changed no move of any game.
     """
 
     axes: Sequence[SweepAxis]
@@ -149,12 +144,12 @@ def play_sweep(axes: Sequence[SweepAxis], runs: Sequence[SweepRun], play: Play =
     Raises:
         KeyboardInterrupt: it was interrupted; calling this again with the same arguments resumes it.
     """
-    results = [load_findings([play_kept(run.config, play)]) for run in runs]
+    results = [load_findings([play_kept(config, play)]) for config, _ in runs]
     rates: dict[Values, Interval] = {}
     played: dict[Values, bytes] = {}
-    for run, result in zip(runs, results, strict=True):
+    for (_, names), result in zip(runs, results, strict=True):
         by_name, games = {standing.agent: standing.rate for standing in result.standings}, games_by_agent(result)
-        for values, name in run.names.items():
+        for values, name in names.items():
             rates[values] = by_name[name] if name else _EVEN
             if name:
                 played[values] = games[name]
@@ -186,7 +181,7 @@ def _run(
     if not contenders:
         raise ValueError(f"nothing to play: with all these values the agent is its own opponent, {whom.name}")
     question = {**keys, "baseline": str(whom), "contenders": contenders}
-    return SweepRun(kept_config("sweep", question, [own, *settings], out, where), named)
+    return kept_config("sweep", question, [own, *settings], out, where), named
 
 
 def _range(text: str, first: float, last: float, step: float) -> tuple[float, ...]:

@@ -1,20 +1,19 @@
 """What a tuning plays: values that SPSA or Optuna proposes, round by round, and finals.
 
-SPSA, simultaneous perturbation stochastic approximation (Spall 1992, 1998): all parameters are scaled to [0, 1]. In
-round k every parameter is moved up or down at random by c_k, games between the two ends say which end is better, and
-all parameters move that way. c_k = c / k^0.101, and the gain falls as 1 / (A + k)^0.602 with A a tenth of the rounds:
-what Spall recommends for runs of any practical length.
+SPSA, simultaneous perturbation stochastic approximation (Spall 1992, 1998): in round k every parameter, scaled to
+[0, 1], is moved up or down at random by c_k, games between the two ends say which end is better, and all parameters
+move that way. c_k = c / k^0.101, and the gain falls as 1 / (A + k)^0.602 with A a tenth of the rounds, as Spall
+recommends.
 
-A quadratic fitted to all games by logistic regression gives the best values, within the range that was played;
-parameters without a significant effect keep their values. The chance of one end to beat another is the logistic of the
-difference of their strengths, and strength is quadratic in the parameters (Coulom 2011, CLOP: local quadratic logistic
-regression). Two games of an opening with sides swapped say less, or more, than two independent ones: standard errors
-are stretched by the dispersion of whole pairs. The quadratic overestimates small effects, so the new values play finals
-against the old ones, on openings that were not used for the choice.
+A quadratic fitted to all games gives the best values, within the range that was played. The chance of one end to beat
+another is the logistic of the difference of their strengths, and strength is quadratic in the parameters (Coulom 2011,
+CLOP: local quadratic logistic regression). Two games of an opening with sides swapped say less, or more, than two
+independent ones: standard errors are stretched by the dispersion of whole pairs. The quadratic overestimates small
+effects, so the new values play finals against the old ones, on openings that were not used for the choice.
 
-Optuna's sampler is TPE, the tree-structured Parzen estimator (Bergstra et al. 2011). It sees few games of each vector,
-so the best of many looks better than it is: the best play finals, and each half of their openings judges the vector
-that the other half prefers.
+Optuna's sampler is TPE, the tree-structured Parzen estimator (Bergstra et al. 2011). The best of many vectors that
+played few games looks better than it is: the best play finals, and each half of their openings judges the vector that
+the other half prefers.
 """
 
 from __future__ import annotations
@@ -110,12 +109,11 @@ def sampling_plan(games: int, seed: int) -> SpsaPlan:
 
 
 def promise(leads: Ints, orbits: Ints, is_alone: bool) -> Interval:
-    """Return the result of finals: the share of games won against the old values, or the gain.
+    """Return the result of finals: the share of games won against the old values, or the gain against an opponent.
 
     Args:
         leads: int64[n], of each opening's two games, those won by the new values less those won by the old.
-        orbits: int64[n], of the openings.
-        is_alone: whether new and old met each other; else both met an opponent.
+        is_alone: whether new and old met each other.
     """
     by_orbit, games = np.bincount(orbits, leads), 2 * np.bincount(orbits)
     met = games > 0
@@ -160,7 +158,7 @@ def moved(plan: SpsaPlan, point: Floats, signs: Floats, leads: Floats, round_: i
 
 
 class Spsa:
-    """SPSA: its path in shares of the ranges, and by direction so far the ends, [n, p], and what the upper one led by.
+    """SPSA: its path in shares of the ranges; by direction so far both ends, [n, p], and by how much the upper one led.
 
     A sampler is asked for the meetings of each round and told their results, in the same order, and so for the finals.
     `is_alone`: values meet each other or those of the agent as it is, not an opponent.
@@ -192,9 +190,8 @@ class Spsa:
         uppers, lowers = map(space.shares, both)
         self._uppers, self._lowers = np.vstack([self._uppers, uppers]), np.vstack([self._lowers, lowers])
         meetings = []
-        for contest, (upper, lower) in enumerate(
-            zip(space.at(uppers), space.at(lowers), strict=True), round_ * len(uppers)
-        ):
+        points = zip(space.at(uppers), space.at(lowers), strict=True)
+        for contest, (upper, lower) in enumerate(points, round_ * len(uppers)):
             pairs = [(upper, lower)] if self._is_alone else [(upper, None), (lower, None)]
             meetings += [Meeting(2 * contest + n, *pair, contest * count, count) for n, pair in enumerate(pairs)]
         return meetings
@@ -243,13 +240,12 @@ def _tuned(space: Space, response: Response) -> tuple[TunedParameter, ...]:
     low, high, edges = (space.at(point) for point in (response.low, response.high, response.edges))
     parameters = []
     for index, parameter in enumerate(space.searched):
+        ends = float(parameter.low), float(parameter.high)
         end = end_of(best[index], edges[0, index], edges[1, index], 0.01 * (parameter.high - parameter.low))
         p_value, before = float(response.p_values[index]), float(parameter.default)
         after = float(best[index]) if p_value <= ALPHA else before
         values = before, after, float(low[index]), float(high[index])
-        parameters.append(
-            TunedParameter(parameter.name, (float(parameter.low), float(parameter.high)), *values, p_value, end)
-        )
+        parameters.append(TunedParameter(parameter.name, ends, *values, p_value, end))
     return tuple(parameters)
 
 
@@ -264,11 +260,10 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class Contests:
-    """Results of n pairs of ends, in parameters scaled to [0, 1].
+    """Results of n pairs of ends, float64[n, p], in parameters scaled to [0, 1].
 
-    `upper` and `lower` are float64[n, p]; `lower` is None against an opponent that stays what it is. `wins` and
-    `games`, float64[n], are of the upper end, `squares` the sums over pairs of games of the squared deviation of their
-    wins from the mean of the contest.
+    `lower` is None against an opponent that stays what it is. `wins` and `games`, float64[n], are of the upper end,
+    `squares` the sums over pairs of games of the squared deviation of their wins from the mean of the contest.
     """
 
     upper: Floats
@@ -282,9 +277,9 @@ class Contests:
 class Response:
     """Result of the quadratic fit, each float64[p].
 
-    `best` is where strength is greatest within what was played; parameters for whose move nothing speaks are held at
-    the start. `low` and `high` are the central 95 % of the best points that the games allow, with the same parameters
-    held. For `p_values` see `importance`. Games were played between the `edges`, float64[2, p].
+    `best` is where strength is greatest between the `edges`, float64[2, p], of what was played; parameters for whose
+    move nothing speaks are held at the start. `low` and `high` are the central 95 % of the best points that the games
+    allow, with the same parameters held. For `p_values` see `importance`.
     """
 
     best: Floats
@@ -298,9 +293,9 @@ def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
     """Return for each parameter the Holm-adjusted p-value of the hypothesis that it has no effect.
 
     What the other parameters explain of the leads is taken away; the rest is summed with the signs of the parameter's
-    own moves. These were drawn at random, whatever else happened, so the sum is as in a sign-flip test. Terms of the
-    path itself would not do: it follows the leads, luck included. Once the path has reached a top, moves up and down do
-    alike, so that early directions are also asked by themselves: of the two p-values the smaller counts, twice.
+    own moves, drawn at random whatever else happened, as in a sign-flip test. Terms of the path itself would not do: it
+    follows the leads, luck included. Once the path has reached a top, moves up and down do alike, so that early
+    directions are also asked by themselves: of the two p-values the smaller counts, twice.
 
     Args:
         upper, lower: float64[n, p], the two ends of n directions, in the order in which they were played.
@@ -321,12 +316,7 @@ def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
 
 
 def fit_response(contests: Contests, start: Floats, p_values: Floats) -> Response:
-    """Fit the quadratic and find its top.
-
-    Args:
-        start: float64[p], where parameters stand.
-        p_values: float64[p], see `importance`; those for whose move nothing speaks are held at the start.
-    """
+    """Fit the quadratic and find its top; parameters whose p-values say nothing are held at the start, float64[p]."""
     ends = contests.upper if contests.lower is None else np.vstack([contests.upper, contests.lower])
     edges = np.array([ends.min(axis=0), ends.max(axis=0)])
     allowed = np.where(p_values <= ALPHA, edges, start)
@@ -414,10 +404,7 @@ def check_optuna() -> str:
 
 
 class OptunaSearch:
-    """Optuna: every vector `tried`, with the games that it won and played; the values as they are come first.
-
-    For its methods see `Spsa`.
-    """
+    """Optuna: every vector `tried`, with its games won and played; the values as they are come first. See `Spsa`."""
 
     def __init__(self, space: Space, plan: SpsaPlan, is_alone: bool) -> None:
         import optuna
@@ -473,11 +460,10 @@ class OptunaSearch:
         """Return the parameters with the best of the finalists, or as they are, and what may be expected of it."""
         won = np.array([result.each for result in results])
         best, promised = preferred(won, orbits, self._is_alone)
+        changes = zip(self._space.searched, self._space.start.tolist(), self._finalists[best].tolist(), strict=True)
         parameters = tuple(
             TunedParameter(each.name, (each.low, each.high), before, after, range_text=each.range_text)
-            for each, before, after in zip(
-                self._space.searched, self._space.start.tolist(), self._finalists[best].tolist(), strict=True
-            )
+            for each, before, after in changes
         )
         return parameters, promised
 

@@ -155,10 +155,7 @@ def ask(agent: Agent, positions: Positions, repeats: int = REPEATS, seed: int = 
 
 
 def failing_position(agent: SearchAgent, root: Board) -> Board | None:
-    """Repeat a search from `root` in Python, and return the position at which the heuristic fails.
-
-    None if it does not fail again, or not within some seconds.
-    """
+    """Repeat a search in Python, and return the position at which the heuristic fails; None if it does not in time."""
     asked = root
 
     def watched(game: Any, player: Any) -> float:
@@ -249,11 +246,9 @@ class Score:
         failures: number of forfeits, by the words of reasons, most frequent first.
         detail: detail of the first failure; of the first error if there are any.
         failed_at: moves that lead to that position; empty if it never failed.
-        nodes: nodes per move; 0 if it does not report them.
     """
 
     agent: str
-    spec: str
     repeats: int
     kept: Interval
     trouble: float
@@ -261,7 +256,6 @@ class Score:
     failures: tuple[tuple[str, int], ...]
     detail: str
     failed_at: tuple[int, ...]
-    nodes: float
 
     @property
     def failed(self) -> int:
@@ -330,8 +324,8 @@ MISTAKES = 5
 class Screened:
     """Scores on a suite, by contender the clearest mistakes, and by agent the cost of a node.
 
-    `own` and `others` are the answers of baseline and contenders; for `failing` see `agent_answers.failing_positions`.
-    `part` says in words which positions of the suite were asked.
+    `own` and `others` are the answers of baseline and contenders; for `failing` see `failing_positions`. `part` says in
+    words which positions of the suite were asked.
     """
 
     screening: Screening
@@ -399,28 +393,25 @@ def score(suite: Suite, asked: AgentAnswers) -> Score:
     """Return the score of one agent on a suite."""
     shares, telling, clusters = answer_values(suite, asked), suite.is_telling, _clusters(suite)
     kept, met = (np.bincount(clusters[telling], weights) for weights in (shares[telling], None))
-    answers = asked.answers
-    nodes, first = answers.nodes.sum(), answers.first_failure
+    spread = max(1.0, float(met.mean()) if len(met) else 1.0)
+    answers, first = asked.answers, asked.answers.first_failure
     reasons = Counter(REASON_WORDS[reason] for reason in answers.failure[answers.failure != 0].tolist())
     return Score(
-        asked.name,
-        asked.spec,
-        asked.repeats,
-        rate_interval(kept[met > 0], met[met > 0], max(1.0, float(met.mean()) if len(met) else 1.0), CONFIDENCE),
-        math.nan if telling.all() else float(shares[~telling].mean()),
-        float(shares.mean()) if len(suite) else math.nan,
-        tuple(reasons.most_common()),
-        answers.detail,
-        () if first is None else suite.positions[first % len(suite)],
-        float(nodes / max(1, len(answers))),
+        agent=asked.name,
+        repeats=asked.repeats,
+        kept=rate_interval(kept[met > 0], met[met > 0], spread, CONFIDENCE),
+        trouble=math.nan if telling.all() else float(shares[~telling].mean()),
+        both=float(shares.mean()) if len(suite) else math.nan,
+        failures=tuple(reasons.most_common()),
+        detail=answers.detail,
+        failed_at=() if first is None else suite.positions[first % len(suite)],
     )
 
 
 def answer_values(suite: Suite, asked: AgentAnswers) -> Floats:
-    """Return the value of an agent's answers in each position.
+    """Return the value of an agent's answers in each position: the share of repeats that keep the win.
 
-    It is the share of repeats that keep the win; in lost positions, the share of the reference field that errs after
-    its move, minus that for the average move.
+    In lost positions, it is the share of the field that errs after its move, minus that for the average move.
     """
     size = max(1, len(suite.field))
     worth = np.where(suite.keeps, size, members(suite.errs))
@@ -433,29 +424,22 @@ def answer_values(suite: Suite, asked: AgentAnswers) -> Floats:
 
 
 def kept_lead(suite: Suite, gains: Floats) -> tuple[Interval, float]:
-    """Return the mean gain in the telling positions, with its interval, and the p-value of no difference.
-
-    Args:
-        gains: float64[n], by position what a contender's answers are worth more than the baseline's; see
-            `answer_values`.
-    """
+    """Return the mean of gains, float64[n], in the telling positions, with its interval and the p-value of none."""
     parts = _mean(suite, gains, suite.is_telling)
     return parts.alone, float(flip(parts).p_value)
 
 
 def where_it_errs(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers) -> list[SuiteSlice]:
     """Return wins kept by ply, by player, and by the theoretical result of the opening for the mover."""
-    plies, telling = suite.positions.plies, suite.is_telling
+    plies, telling, winner = suite.positions.plies, suite.is_telling, suite.opening_winner
     theirs, own = (answer_values(suite, asked) for asked in (contender, baseline))
-    mover = 1 + plies % 2
-    last = int(plies.max())
+    mover, last = 1 + plies % 2, int(plies.max())
     bands = [(first, min(first + PLY_BAND - 1, last)) for first in range(int(plies.min()), last + 1, PLY_BAND)]
     parts = [(f"plies {first + 1}–{end + 1}", (plies >= first) & (plies <= end)) for first, end in bands]
     parts += [(f"player {player} to move", mover == player) for player in (1, 2)]
-    known = suite.opening_winner > 0
     parts += [
-        ("the opening was won for the mover", known & (suite.opening_winner == mover)),
-        ("the opening was lost for the mover", known & (suite.opening_winner != mover)),
+        ("the opening was won for the mover", winner == mover),
+        ("the opening was lost for the mover", (winner > 0) & (winner != mover)),
     ]
     return [
         SuiteSlice(name, int(chosen.sum()), float(theirs[chosen].mean()), float(own[chosen].mean()))

@@ -135,21 +135,11 @@ def prepare(specs: Sequence[str], size: Size) -> list[Agent]:
     return agents
 
 
-def kept_results(path: Path | None, question: Mapping[str, Any]) -> dict[int, BatchResult]:
-    """Return the batches that a tuning's file has, by key; begin it if there is none. Without a path none are kept.
-
-    Raises:
-        ValueError: the file has other settings, is damaged, or is not a journal.
-    """
-    played = open_journal(path, question, lambda line: BatchResult(**line)) if path else []
-    return {result.key: result for result in played}
-
-
 def subject_of(text: str, limit: Limit | None, *, needs: str = "heuristic") -> Spec:
-    """Return the completed spec of an agent that goes by a heuristic, or only needs to search under a limit.
+    """Return the completed spec of an agent that goes by a heuristic; it may `need` a limit to search under instead.
 
     Raises:
-        ValueError: the spec names no agent, or the agent has no heuristic or `limit`, whichever it `needs`.
+        ValueError: the spec names no agent, or the agent has not what it needs.
     """
     spec = complete(named(parse_spec(text)), limit)
     if needs == "heuristic" and (not spec.method or spec.target in ("", "*")):
@@ -309,7 +299,8 @@ def tune(
     search: OptunaSearch | Spsa = choice(space, plan, question.opponent is None)
     path = [search.point]
     with playing(question.size, **where) as play:
-        study = Study(question, space, pool, kept_results(out, facts), play, out)
+        played = open_journal(out, facts, lambda line: BatchResult(**line)) if out else []
+        study = Study(question, space, pool, {result.key: result for result in played}, play, out)
         show(TuningProgress(0, plan.rounds, space.names, np.array(path)))
         for round_ in range(plan.rounds):
             search.tell(study.meet(search.ask(round_)))
