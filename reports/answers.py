@@ -90,11 +90,7 @@ class Result(Generic[T]):
         return pd.DataFrame([{key: _plain(cell) for key, cell in row.items()} for row in section.flat])
 
     def plot(self) -> Figure:
-        """Return the plot, a matplotlib figure; a notebook shows it as SVG.
-
-        Raises:
-            ValueError: there is nothing to draw.
-        """
+        """Return the plot, a matplotlib figure; a notebook shows it as SVG; ValueError if there is nothing to draw."""
         if self.figure is None:
             raise ValueError("this result has no plot; its tables are in to_frame()")
         return self.figure()

@@ -12,13 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from knights_isolation.experiments.league.entries import Check, LeagueEntries
-from knights_isolation.experiments.league.league_run import (
-    Blunder,
-    ClassGame,
-    League,
-    Results,
-    judge_league,
-)
+from knights_isolation.experiments.league.league_run import Blunder, ClassGame, League, Results, judge_league
 from knights_isolation.experiments.league.submissions import Submission, check_folder
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.play.runner import RunOutcome
@@ -149,14 +143,11 @@ def _remark(check: Check) -> str:
 def ranking_section(results: Results, caveat: str = "") -> Section:
     """Return all players by rating, with intervals if there are enough openings; unranked ones are last."""
     is_sure = has_intervals(results)
-    rated = tuple(rating_rows(results.ratings, "player", is_sure))
+    rated = list(rating_rows(results.ratings, "player", is_sure))
     unranked = [(agent, *results.won(agent)) for agent, rank in results.ranks.items() if rank is None]
-    rows = [
-        *rated,
-        *(
-            {"rank": None, "player": agent, "rating": None, "games": games, "wins": wins, "share": Share(wins / games)}
-            for agent, wins, games in unranked
-        ),
+    rows = rated + [
+        {"rank": None, "player": agent, "rating": None, "games": games, "wins": wins, "share": Share(wins / games)}
+        for agent, wins, games in unranked
     ]
     rows = [row | {"forfeits": results.forfeited(row["player"]).total()} for row in rows]
     notes = [*rating_notes(results.findings, results.ratings, is_sure)]
@@ -169,12 +160,12 @@ def ranking_section(results: Results, caveat: str = "") -> Section:
 
 def _problems(book: LeagueEntries, results: Results | None = None) -> tuple[Section, Section, Section]:
     """Return submissions with identical code, after a league with their ranks; failed checks; what is worth a look."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for first, *others in book.identical:
         for other in others:
-            ranks = (results.ranks.get(first), results.ranks.get(other)) if results else None
-            names = {"player": first, "identical_to": other}
-            rows.append(names | ({"rank": ranks[0], "rank_of_the_other": ranks[1]} if ranks else {}))
+            row = {"player": first, "identical_to": other}
+            ranks = results.ranks if results else {}
+            rows.append(row | ({"rank": ranks.get(first), "rank_of_the_other": ranks.get(other)} if results else {}))
     notes = ("Same code but for comments, docstrings and layout; the code does not say who wrote it.",) * bool(rows)
     failed, noted = (
         tuple(
@@ -358,12 +349,12 @@ def _no_blunders(agent: str, results: Results) -> str:
 def _opponents(agent: str, results: Results) -> Section:
     met = [(game.opponent_of(agent), game.winner == agent) for game in results.of(agent)]
     games, won = Counter(other for other, _ in met), Counter(other for other, has_won in met if has_won)
-    rows = [
+    rows = tuple(
         {"opponent": other, "rank": rank, "games": games[other], "won": won[other], "lost": games[other] - won[other]}
         for other, rank in results.ranks.items()
         if other in games
-    ]
-    return Section("opponents", "Results by opponent", tuple(rows))
+    )
+    return Section("opponents", "Results by opponent", rows)
 
 
 def _games(agent: str, results: Results) -> Section:
@@ -437,11 +428,7 @@ def _met(won: int, lost: int, name: str, other: str) -> Cell:
 
 
 def write_pages(run: Path, book: LeagueEntries, results: Results) -> Path:
-    """Write all pages of a class into a folder of its run, each atomically; return the path of the class's own.
-
-    Raises:
-        OSError: they cannot be written.
-    """
+    """Write all pages of a class into a folder of its run, each atomically; return the path of the class's own."""
     folder = run / FOLDER
     folder.mkdir(exist_ok=True)
     for name, make in pages(run, book, results).items():

@@ -15,8 +15,8 @@ import click
 from markupsafe import Markup, escape
 
 from knights_isolation.experiments.exact import labels
-from knights_isolation.experiments.exchange.game_files import load_game
-from knights_isolation.experiments.exchange.queries import Kind, find_games, read_game, with_mistakes
+from knights_isolation.experiments.game_files import load_game
+from knights_isolation.experiments.queries import Kind, find_games, read_game, with_mistakes
 from knights_isolation.experiments.record.run_directory import missing_sentence
 from knights_isolation.experiments.record.schema import read_facts
 from knights_isolation.isolation.games.match import GameRecord
@@ -83,11 +83,7 @@ class Replay:
 
 
 def replay_of_run(run: str | Path, game_id: int) -> Replay:
-    """Read a game of a run.
-
-    Raises:
-        ValueError: there is no such run or game.
-    """
+    """Read a game of a run; ValueError if there is no such run or game."""
     row = read_game(run, game_id)
     mistakes = tuple(ply + 1 for ply in labels.mistakes(run, game_id))
     return replay_of_row(f"{Path(run).name}, game {game_id}", row, mistakes)
@@ -116,11 +112,7 @@ def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] 
 
 
 def replay_of_moves(moves: Sequence[int], size: SizeLike = USUAL_SIZE) -> Replay:
-    """Make a replay of a game of which only the moves are known.
-
-    Raises:
-        ValueError: a move is illegal.
-    """
+    """Make a replay of a game of which only the moves are known; ValueError if a move is illegal."""
     board = Board.from_moves(moves, size)
     outcome = board.outcome()
     return Replay(

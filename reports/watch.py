@@ -73,7 +73,9 @@ def opponent_rows(plan: Plan, points: NDArray[np.int8]) -> list[dict[str, Any]]:
     cells = {(row, column): (w, n) for row, column, w, n in won}
     worded = {where: WordedCell(f"{w}/{n}", w, {}) for where, (w, n) in cells.items()}
     unmet = WordedCell("–", None, {})
-    rates = {row: _rate([cells[row, column] for column in counted if (row, column) in cells]) for row in rows}
+    games = {row: [cells[row, column] for column in counted if (row, column) in cells] for row in rows}
+    sums = {row: np.array(met or [(0, 0)]).sum(axis=0).tolist() for row, met in games.items()}
+    rates = {row: Share(w / n if n else math.nan) for row, (w, n) in sums.items()}
     return [
         {
             "agent": entrants[row].agent.name,
@@ -82,11 +84,6 @@ def opponent_rows(plan: Plan, points: NDArray[np.int8]) -> list[dict[str, Any]]:
         }
         for row in sorted(rows, key=lambda row: -np.nan_to_num(rates[row]))
     ]
-
-
-def _rate(cells: Sequence[tuple[int, int]]) -> Share:
-    played = sum(n for _, n in cells)
-    return Share(sum(won for won, _ in cells) / played if played else math.nan)
 
 
 def _table(first: str, *numbers: str, title: str | None = None, no_wrap: bool = False) -> Table:
@@ -165,15 +162,27 @@ def cell_line() -> Callable[[str, bool], None] | None:
     if not hasattr(shell, "kernel"):
         return None
     shown = sys.modules["IPython.display"].display({"text/plain": ""}, raw=True, display_id=True)
-    following = 0.0
+    is_due = _every(_CELL_SECONDS)
 
     def show(text: str, may_skip: bool) -> None:
-        nonlocal following
-        if time.monotonic() >= following or not may_skip:
-            following = time.monotonic() + _CELL_SECONDS
+        if is_due(may_skip):
             shown.update({"text/plain": text}, raw=True)
 
     return show
+
+
+def _every(seconds: float, after: float = 0.0) -> Callable[[bool], bool]:
+    """Return whether to show something: what must not be skipped, else at most every so many seconds."""
+    following = time.monotonic() + after
+
+    def is_due(may_skip: bool) -> bool:
+        nonlocal following
+        if may_skip and time.monotonic() < following:
+            return False
+        following = time.monotonic() + seconds
+        return True
+
+    return is_due
 
 
 def outcome_text(outcome: RunOutcome, verdict: Section | None = None) -> str:
@@ -242,29 +251,27 @@ def display(console: Console, printed: set[str] | None = None) -> Iterator[Show]
         yield _lines(console, set() if printed is None else printed)
         return
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield _Screen(live).show
+        yield _screens(live)
 
 
-class _Screen:
-    """Redraws the screen when something changed, using at most a fiftieth of the time."""
+def _screens(live: Live) -> Show:
+    """Redraw the screen when something changed, using at most a fiftieth of the time."""
+    is_steady, following, shown = _steadiness(), 0.0, ""
 
-    def __init__(self, live: Live) -> None:
-        self._live = live
-        self._next = 0.0
-        self._phase = ""
-        self._is_steady = _steadiness()
-
-    def show(self, progress: RunProgress) -> None:
-        now = time.monotonic()
+    def show(progress: RunProgress) -> None:
+        nonlocal following, shown
+        started = time.monotonic()
         if progress.phase == "measured":
-            self._live.console.print(cost_table(progress.plan, progress.costs))
-        is_steady = self._is_steady(progress)
-        if now < self._next and progress.phase == "playing" == self._phase:
+            live.console.print(cost_table(progress.plan, progress.costs))
+        steady = is_steady(progress)
+        if started < following and progress.phase == "playing" == shown:
             return
-        self._phase = progress.phase
-        self._live.update(screen(progress, is_steady, self._live.console.height), refresh=True)
-        spent = time.monotonic() - now
-        self._next = now + max(0.5, spent / _SHARE_OF_TIME)
+        shown = progress.phase
+        live.update(screen(progress, steady, live.console.height), refresh=True)
+        spent = time.monotonic() - started
+        following = started + spent + max(0.5, spent / _SHARE_OF_TIME)
+
+    return show
 
 
 def _steadiness() -> Callable[[RunProgress], bool]:
@@ -284,11 +291,9 @@ _COUNTS_ON = re.compile(r"(?<= lost )[\d,]+ of [\d,]+(?= games)")
 
 
 def _lines(console: Console, printed: set[str]) -> Show:
-    following = 0.0
-    is_steady = _steadiness()
+    is_steady, is_due = _steadiness(), _every(LINE_SECONDS)
 
     def show(progress: RunProgress) -> None:
-        nonlocal following
         steady = is_steady(progress)
         for note in progress.notes:
             essence = _COUNTS_ON.sub("", note)
@@ -297,8 +302,7 @@ def _lines(console: Console, printed: set[str]) -> Show:
                 console.print(f"Note: {note}", highlight=False, soft_wrap=True)
         if progress.phase == "measured":
             console.print(cost_table(progress.plan, progress.costs))
-        elif time.monotonic() >= following:
-            following = time.monotonic() + LINE_SECONDS
+        elif is_due(True):
             console.print(_summary(progress, steady, live_tests(progress.plan, progress.points)), highlight=False)
 
     return show
@@ -308,8 +312,11 @@ def screen(progress: RunProgress, is_steady: bool, height: int) -> RenderableTyp
     """Return the whole display of a running tournament on `height` lines: notes, progress, machines, standings."""
     tests = live_tests(progress.plan, progress.points)
     bar = Table.grid()
-    games = ProgressBar(total=max(1, progress.total), completed=progress.logged, width=_BAR)
-    bar.add_row(_bar_of_test(tests[0]) if len(tests) == 1 else games)
+    done, total = float(progress.logged), float(max(1, progress.total))
+    if len(tests) == 1:  # the log-likelihood ratio between its bounds, H0 on the left
+        (test,) = tests
+        done, total = test.ratio - test.sprt.lower_bound, test.sprt.upper_bound - test.sprt.lower_bound
+    bar.add_row(ProgressBar(total=total, completed=min(max(done, 0), total), width=_BAR))
     notes = [Text(f"Note: {note}", style="yellow") for note in progress.notes]
     parts: list[RenderableType] = [*notes, Text(_summary(progress, is_steady, tests)), bar]
     if progress.machines:
@@ -319,12 +326,6 @@ def screen(progress: RunProgress, is_steady: bool, height: int) -> RenderableTyp
         room = height - 2 * len(notes) - machines - _AROUND
         parts.append(standings_table(progress, max(room, _FEWEST)))
     return Group(*parts)
-
-
-def _bar_of_test(test: SprtPath) -> ProgressBar:
-    """Return the log-likelihood ratio between its bounds as a bar, H0 on the left."""
-    low, width = test.sprt.lower_bound, test.sprt.upper_bound - test.sprt.lower_bound
-    return ProgressBar(total=width, completed=min(max(test.ratio - low, 0), width), width=_BAR)
 
 
 def machine_table(machines: Sequence[Machine]) -> Table:
@@ -410,12 +411,10 @@ def counting(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
 @contextmanager
 def _counted_lines(what: str, file: IO[str]) -> Iterator[Callable[[int, int], None]]:
     """Print a line every ten seconds, the first after ten, since a bar would fill a file with empty lines."""
-    following = time.monotonic() + LINE_SECONDS
+    is_due = _every(LINE_SECONDS, after=LINE_SECONDS)
 
     def show(done: int, total: int) -> None:
-        nonlocal following
-        if time.monotonic() >= following:
-            following = time.monotonic() + LINE_SECONDS
+        if is_due(True):
             print(f"{what}: {done:,} of {total:,}", file=file, flush=True)
 
     with file:

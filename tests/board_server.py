@@ -5,8 +5,8 @@ import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
 
+from knights_isolation.reports.board.board_api import cookie_of
 from knights_isolation.reports.board.board_processes import ROOM
-from knights_isolation.reports.board.request_guard import cookie_of
 from knights_isolation.reports.lab.server import LabServer, listen
 
 SECRETS = {}

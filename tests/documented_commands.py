@@ -19,7 +19,7 @@ from scripted_pool import Script, ScriptedPool, costing
 from knights_isolation import heuristics
 from knights_isolation.experiments import bench, play_tournament
 from knights_isolation.experiments.analysis import quick_trial
-from knights_isolation.experiments.exchange.game_files import save_game
+from knights_isolation.experiments.game_files import save_game
 from knights_isolation.experiments.league import entries, league_run
 from knights_isolation.experiments.league.entries import Check
 from knights_isolation.experiments.plan.config import Config

@@ -5,7 +5,7 @@ import random
 
 import pyarrow as pa
 
-from knights_isolation.experiments.exchange.game_files import row_of
+from knights_isolation.experiments.game_files import row_of
 from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.record.log import games_folder
 from knights_isolation.experiments.record.log_parts import append

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from PIL import Image
 from played_games import random_record, write_run
 
-from knights_isolation.experiments.exchange.game_files import exported, load_game, save_game
+from knights_isolation.experiments.game_files import exported, load_game, save_game
 from knights_isolation.isolation import Board
 from knights_isolation.reports.board.game_exchange import export_line, import_games
-from knights_isolation.reports.board.request_models import ExportQuestion, ImportQuestion, Position, board_of
-from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.board.resources import ExportQuestion, ImportQuestion, Position, Resources, board_of
 
 EMPTY = {"visited": [], "knights": [None, None], "turn": 1}
 SET_UP = Position(size="5x6", visited=[3], knights=(1, 2), turn=2, moves=[13])

@@ -18,7 +18,7 @@ from cli import main
 from knights_isolation import heuristics, isolation
 from knights_isolation.experiments.exact import labels
 from knights_isolation.experiments.exact.labelling import label_run
-from knights_isolation.experiments.exchange.game_files import append_game
+from knights_isolation.experiments.game_files import append_game
 from knights_isolation.experiments.plan import complete, make_agent, parse_spec
 from knights_isolation.experiments.plan.agent_kinds import KINDS, AgentKind
 from knights_isolation.experiments.positions import move_values, opposing, position_value
@@ -26,13 +26,14 @@ from knights_isolation.isolation import Board
 from knights_isolation.isolation.search.agents import GreedyAgent, RandomAgent
 from knights_isolation.isolation.search.interpreted import value_of_move
 from knights_isolation.reports.board import board_processes
+from knights_isolation.reports.board.board_api import IMPORT, MOST_BYTES, MOST_BYTES_IMPORTED, refusal
 from knights_isolation.reports.board.board_processes import ROOM, Processes
-from knights_isolation.reports.board.handlers import exact, explored, safe_agent
-from knights_isolation.reports.board.request_guard import IMPORT, MOST_BYTES, MOST_BYTES_IMPORTED, refusal
-from knights_isolation.reports.board.request_models import (
+from knights_isolation.reports.board.handlers import exact, explored, games, safe_agent
+from knights_isolation.reports.board.resources import (
     ExploreQuestion,
     GamesQuestion,
     Position,
+    Resources,
     SolveQuestion,
     ValuesQuestion,
     as_position,
@@ -40,7 +41,6 @@ from knights_isolation.reports.board.request_models import (
     boards_of,
     parse,
 )
-from knights_isolation.reports.board.resources import Resources, games
 from knights_isolation.reports.lab.server import listen
 
 ENGINE = AgentKind(

@@ -18,7 +18,7 @@ from scripted_pool import Script, ScriptedPool
 from test_board_server import distance
 from test_watch import watching
 
-from knights_isolation.experiments.exchange.game_files import append_game, exported
+from knights_isolation.experiments.game_files import append_game, exported
 from knights_isolation.experiments.league.entries import Check, Entry, LeagueEntries
 from knights_isolation.experiments.league.league_run import PlayerForfeits, read_results
 from knights_isolation.experiments.league.submissions import Skipped, Submission
@@ -30,9 +30,8 @@ from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.checks.answers import CheckResult
 from knights_isolation.isolation.rules.geometry import cell_name
-from knights_isolation.reports.board.request_guard import cookie_of
-from knights_isolation.reports.board.request_models import Position, board_of
-from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.board.board_api import cookie_of
+from knights_isolation.reports.board.resources import Position, Resources, board_of
 from knights_isolation.reports.lab.lab_answers import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from knights_isolation.reports.league import write_pages
 from knights_isolation.reports.pages.report_page import write_report

@@ -7,10 +7,10 @@ import pytest
 from invented_runs import gauntlet, random_wins
 from played_games import random_record, write_games
 
-from knights_isolation.experiments.exchange import queries
-from knights_isolation.experiments.exchange.game_files import append_game
-from knights_isolation.experiments.exchange.queries import explore, read_played
+from knights_isolation.experiments import queries
+from knights_isolation.experiments.game_files import append_game
 from knights_isolation.experiments.plan.openings import orbit_ids, orbit_ids_by_ply
+from knights_isolation.experiments.queries import explore, read_played
 from knights_isolation.experiments.record import log
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.isolation import Board

@@ -14,7 +14,7 @@ from random_games import games
 from scripted_pool import Script, ScriptedPool
 
 from cli import main
-from knights_isolation.experiments.exchange.game_files import exported, import_pgn
+from knights_isolation.experiments.game_files import exported, import_pgn
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.openings import file_openings
 from knights_isolation.experiments.play.runner import play_tournament

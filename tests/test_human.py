@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games, small_sizes
 
-from knights_isolation.experiments.exchange.game_files import append_game, load_game, save_game
+from knights_isolation.experiments.game_files import append_game, load_game, save_game
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.games import human
 from knights_isolation.isolation.games.human import HUMAN, Answer, Seat, play_human, read_answer, why_illegal

@@ -17,13 +17,13 @@ from knights_isolation.experiments.exact import labelling, labels
 from knights_isolation.experiments.exact.accuracy import run_decisions
 from knights_isolation.experiments.exact.labelling import label_moves, label_run
 from knights_isolation.experiments.exact.labels import mistakes, read_labels
-from knights_isolation.experiments.exchange.game_files import append_game
+from knights_isolation.experiments.game_files import append_game
 from knights_isolation.experiments.plan.run_keeping import locked
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.isolation import Board, Limit, solve
 from knights_isolation.isolation.rules.game import Size
-from knights_isolation.reports.board.request_models import GamesQuestion
-from knights_isolation.reports.board.resources import Resources, games
+from knights_isolation.reports.board.handlers import games
+from knights_isolation.reports.board.resources import GamesQuestion, Resources
 from knights_isolation.reports.replay import replay_of_run
 
 PLENTY = Limit(nodes=10**9)

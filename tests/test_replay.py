@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from played_games import NAMES, random_record, write_run
 
-from knights_isolation.experiments.exchange import game_files
-from knights_isolation.experiments.exchange.game_files import append_game, load_game, save_game
-from knights_isolation.experiments.exchange.queries import KINDS, find_games, read_game
+from knights_isolation.experiments import game_files
+from knights_isolation.experiments.game_files import append_game, load_game, save_game
+from knights_isolation.experiments.queries import KINDS, find_games, read_game
 from knights_isolation.experiments.record.log import PER_PLY, read_games
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.rules.game import Size

@@ -14,7 +14,7 @@ import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
 from knights_isolation.experiments.exact.labels import SCHEMA
-from knights_isolation.experiments.exchange.queries import read_game
+from knights_isolation.experiments.queries import read_game
 from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.first_placements import (

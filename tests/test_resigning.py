@@ -5,9 +5,9 @@ import pytest
 from invented_runs import Invented
 from played_games import NAMES, random_record, write_games
 
-from knights_isolation.experiments.exchange.game_files import exported, import_pgn
-from knights_isolation.experiments.exchange.queries import find_games
+from knights_isolation.experiments.game_files import exported, import_pgn
 from knights_isolation.experiments.league.league_run import read_results
+from knights_isolation.experiments.queries import find_games
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.run_results import load_findings

@@ -15,7 +15,7 @@ from played_games import write_run
 from knights_isolation.experiments.league.entries import LeagueEntries, write_book
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.play.sandboxed_run import user_files
-from knights_isolation.reports.board.request_guard import cookie_of, has_cookie
+from knights_isolation.reports.board.board_api import cookie_of, has_cookie
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab import server as lab_server
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import SMALL, Here, command, steady
 from cli import main
-from knights_isolation.experiments.exchange.game_files import save_game
+from knights_isolation.experiments.game_files import save_game
 from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record import run_directory

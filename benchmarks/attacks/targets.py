@@ -29,8 +29,8 @@ from knights_isolation.isolation.rules.geometry import format_moves
 from knights_isolation.isolation.search import SearchResult
 from knights_isolation.isolation.search.agents import RandomAgent
 from knights_isolation.isolation.search.classic_agent import Given
-from knights_isolation.reports.board.request_guard import refusal
-from knights_isolation.reports.board.request_models import (
+from knights_isolation.reports.board.board_api import refusal
+from knights_isolation.reports.board.resources import (
     GraphQuestion,
     MoveQuestion,
     SolveQuestion,

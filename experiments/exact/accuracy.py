@@ -20,6 +20,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from ..record import log
 from ..record.columns import Table
 from ..record.schema import read_facts
 from ..statistics.proportions import Interval
@@ -77,6 +78,7 @@ def run_decisions(run: str | Path) -> pd.DataFrame:
     Raises:
         ValueError: there is no such run, or it has no labels.
     """
+    log.existing_folder(run)
     columns = ("orbit", "agent_1", "agent_2", "settings_1", "settings_2", "winner")
     games, labels = labelled_games(run, columns)
     return decisions_frame(games.to_pandas(), labels)

@@ -75,11 +75,7 @@ def described(size: Size) -> str:
 
 
 def parse_depths(depths: str | Sequence[int]) -> list[int]:
-    """Return depths of search, which may be given as text: 1,3,5.
-
-    Raises:
-        ValueError: one is no positive whole number.
-    """
+    """Return depths of search, which may be given as text: 1,3,5; ValueError if one is no positive whole number."""
     words = depths.split(",") if isinstance(depths, str) else depths
     for word in words:
         if not str(word).strip().isdecimal() or not int(word):

@@ -35,7 +35,7 @@ from ..plan.run_keeping import locked
 from ..play.parallel_map import parallel_mapper
 from ..record.checked_parquet import read_parquet, save_table
 from ..record.columns import Table, concatenate, numbers, table_of, take, where
-from ..record.schema import DATASET, Column, Schema, feature_column, schema_of
+from ..record.schema import DATASET, Column, feature_column, schema_of
 
 SPLITS = ("train", "validation", "test")
 _CATEGORIES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
@@ -51,7 +51,6 @@ class DatasetRecipe:
 
     Attributes:
         positions: number of positions wanted.
-        size: board.
         agent: spec of the player of both sides.
         random_moves: share of moves drawn at random.
         first_ply: least number of moves played before a position; None for where all are solved quickly.
@@ -70,6 +69,11 @@ class DatasetRecipe:
     seed: int = 1
 
     @property
+    def columns(self) -> list[Column]:
+        """Columns of the files."""
+        return [*DATASET, *map(feature_column, self.features)]
+
+    @property
     def plies(self) -> int:
         """The least number of moves before a position."""
         return max(2, self.size.cells - _SOLVABLE) if self.first_ply is None else self.first_ply
@@ -79,7 +83,7 @@ def data_card(recipe: DatasetRecipe, counts: dict[str, int]) -> str:
     """Return the data card, as the Hugging Face hub and `datasets` read it."""
     total = sum(counts.values())
     files = "\n".join(f"      - split: {split}\n        path: data/{split}.parquet" for split in SPLITS)
-    rows = "\n".join(f"| `{column.name}` | {column.meaning} |" for column in _columns(recipe))
+    rows = "\n".join(f"| `{column.name}` | {column.meaning} |" for column in recipe.columns)
     sizes = "\n".join(f"| {split} | {count:,} |" for split, count in counts.items())
     return f"""---
 license: mit
@@ -159,7 +163,10 @@ def write_dataset(
     _begin(recipe, folder)
     with locked(parts):
         table = _positions(recipe, parts, jobs, show)
-        splits = _split_by_orbit(numbers(table, "orbit"))
+        # half of the orbits for tests, as in suites, and of the others a fifth for validation
+        orbits = numbers(table, "orbit")
+        learned = np.where(mixed(mixed(orbits)) % np.uint64(5) == 0, "validation", "train")
+        splits = np.where(split_of(orbits) == "screen", "test", learned)
         make_folder(folder / "data")
         counts = {}
         for split in SPLITS:
@@ -214,21 +221,22 @@ def check_recipe(recipe: DatasetRecipe) -> None:
 def _positions(recipe: DatasetRecipe, folder: Path, jobs: int, show: Callable[[int, int], None]) -> Table:
     """Play batches of games in waves until there are enough positions; their order does not depend on the processes."""
     # Every batch is kept in the folder; those that are there already are not played again.
-    table, batches, each = _schema(recipe).empty_table(), 0, _GAMES * 4
+    schema = schema_of(recipe.columns)
+    table, batches, each = schema.empty_table(), 0, _GAMES * 4
     kept = {int(path.stem) for path in folder.glob("*.parquet")}
     with parallel_mapper(jobs, None) as spread:
         while len(table) < recipe.positions:
             needed = (recipe.positions - len(table)) // each + 1
             wave = range(batches, batches + min(needed, max(_FIRST_WAVE, batches)))
             path_of = {number: folder / f"{number}.parquet" for number in wave}
-            parts = {number: read_parquet(path_of[number], _schema(recipe)) for number in kept.intersection(wave)}
+            parts = {number: read_parquet(path_of[number], schema) for number in kept.intersection(wave)}
             show(min(recipe.positions, len(table) + sum(map(len, parts.values()))), recipe.positions)
             for number, part in spread(_batch, ((recipe, number) for number in wave if number not in kept)):
                 save_table(path_of[number], part)
                 parts[number] = part
                 show(min(recipe.positions, len(table) + sum(map(len, parts.values()))), recipe.positions)
             before, batches, given = len(table), wave.stop, sum(map(len, parts.values()))
-            table = concatenate([table, *(parts[number] for number in wave)], _schema(recipe))
+            table = concatenate([table, *(parts[number] for number in wave)], schema)
             table = take(table, distinct_positions(table["moves"].to_pylist(), recipe.size))
             if len(table) - before <= _LEAST_NEW * given:
                 break
@@ -256,7 +264,7 @@ def _batch(recipe: DatasetRecipe, number: int) -> tuple[int, Table]:
             cells[asked] = np.where(answers.cells < 0, cells[asked], answers.cells)
         history[np.arange(_GAMES), plies] = cells
         playing &= ~games.step(cells)
-    return number, concatenate(found, _schema(recipe))
+    return number, concatenate(found, schema_of(recipe.columns))
 
 
 def _labelled(
@@ -283,18 +291,4 @@ def _labelled(
     for name in recipe.features:
         compiled, kept = compile_heuristic(heuristics.get(name), states.size), states.take(known)
         columns[name] = evaluate_all(compiled, EvaluationBatch.of(kept, kept.turns))
-    return table_of(columns, _schema(recipe))
-
-
-def _columns(recipe: DatasetRecipe) -> list[Column]:
-    return [*DATASET, *map(feature_column, recipe.features)]
-
-
-def _schema(recipe: DatasetRecipe) -> Schema:
-    return schema_of(_columns(recipe))
-
-
-def _split_by_orbit(orbits: NDArray[np.uint64]) -> NDArray[np.str_]:
-    """Half of the orbits for training, a fifth of those for validation, and the other half, as in suites, for tests."""
-    is_held_out = mixed(mixed(orbits)) % np.uint64(5) == 0
-    return np.where(split_of(orbits) == "screen", "test", np.where(is_held_out, "validation", "train"))
+    return table_of(columns, schema_of(recipe.columns))

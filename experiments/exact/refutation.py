@@ -65,7 +65,7 @@ class OpeningAnswer:
 
 @dataclass(frozen=True)
 class Refuted:
-    """What an agent holds: its name, its limit, the board, and the answers for its openings."""
+    """What an agent holds on a board: the answers for its openings."""
 
     agent: str
     limit: str

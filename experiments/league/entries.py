@@ -354,11 +354,7 @@ def collect_entries(
 
 
 def played_in(run: Path) -> Played:
-    """Return the players of a league's run.
-
-    Raises:
-        ValueError: there is no run there, or a file that it plays is missing.
-    """
+    """Return the players of a league's run; ValueError if there is no run there, or a file that it plays is missing."""
     info, book = load_run(run), read_book(run)
     files: dict[str, Path | None] = dict.fromkeys(info.agents)
     moved: dict[Path, Path] = {}
@@ -391,11 +387,7 @@ def newest_of(run: Path) -> Path:
 
 
 def write_book(run: Path, book: LeagueEntries) -> None:
-    """Save a class's entries in its run.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Save a class's entries in its run; OSError if the file cannot be written."""
     write_json(run / LEAGUE, _BOOK.dump_python(book, mode="json"))
 
 

@@ -102,11 +102,7 @@ class League:
         return fit_for(book, board.size), board
 
     def plan(self) -> tuple[Plan, int]:
-        """Return what would be played, and how many games of it a league to resume has already.
-
-        Raises:
-            ValueError: as for `play`.
-        """
+        """Return what would be played, and how many games of it a league to resume has already; see `play`."""
         if self.run is None:
             return make_plan(self._begun()[1]), 0
         late = self._late(self._players()[0])
@@ -198,9 +194,8 @@ def _with_copies(config: Config, book: LeagueEntries, played: Mapping[str, Path 
     `played` are the files from which those play that have played in a run before.
     """
     run = run_keeping.new_directory(config)
-    players = [
-        replace(each, file=played.get(each.name) or each.file) for each in (entry.player for entry in book.entries)
-    ]
+    submitted = [entry.player for entry in book.entries]
+    players = [replace(player, file=played.get(player.name) or player.file) for player in submitted]
     contenders = run_keeping.with_files(config.contenders, keep(players, run))
     write_book(run, book)
     return config.model_copy(update={"contenders": tuple(contenders), "out": str(run)})
@@ -214,9 +209,8 @@ def _refuse_league(submissions: Path, out: str | None) -> None:
         read_book(expand_path(out))
     except ValueError:  # a run, but not a league's
         return
-    goes_on = advice(
-        command("league", submissions, "--resume", out), f"ki.league({str(submissions)!r}, resume={out!r})"
-    )
+    resuming = command("league", submissions, "--resume", out)
+    goes_on = advice(resuming, f"ki.league({str(submissions)!r}, resume={out!r})")
     raise ValueError(f"{out} already holds a league: resume with {goes_on}, or choose another --out")
 
 
@@ -225,19 +219,17 @@ def choose_board(book: LeagueEntries, asked_for: str | None = None) -> ChosenBoa
     total = len(book.entries)
     third = sum(entry.player.edition == THIRD.name for entry in book.entries)
     players = f"{third} of {total} players {'is' if third == 1 else 'are'} of the third edition"
+    size, why = USUAL_SIZE, "the usual one; no player is of the third edition."
     if asked_for is not None:
-        size = parse_size(asked_for)
-        return ChosenBoard(size, f"Board: {size}, as asked for; {players}, which was made for {THIRD.usual_size}.")
-    if 2 * third > total:
-        size = THIRD.usual_size
-        return ChosenBoard(size, f"Board: {size}, since {players}, which was made for it; the others play on any.")
-    if not third:
-        return ChosenBoard(USUAL_SIZE, f"Board: {USUAL_SIZE}, the usual one; no player is of the third edition.")
-    return ChosenBoard(
-        USUAL_SIZE,
-        f"Board: {USUAL_SIZE}, the usual one; {players}, which was made for {THIRD.usual_size}: they play in the "
-        f"middle of their own board (--board {THIRD.usual_size} for all).",
-    )
+        size, why = parse_size(asked_for), f"as asked for; {players}, which was made for {THIRD.usual_size}."
+    elif 2 * third > total:
+        size, why = THIRD.usual_size, f"since {players}, which was made for it; the others play on any."
+    elif third:
+        why = (
+            f"the usual one; {players}, which was made for {THIRD.usual_size}: they play in the middle of their own "
+            f"board (--board {THIRD.usual_size} for all)."
+        )
+    return ChosenBoard(size, f"Board: {size}, {why}")
 
 
 def fit_for(book: LeagueEntries, size: Size) -> LeagueEntries:
@@ -248,12 +240,9 @@ def fit_for(book: LeagueEntries, size: Size) -> LeagueEntries:
 
 
 def league_config(book: LeagueEntries, schedule: LeagueSchedule, keys: Mapping[str, Any]) -> Config:
-    """Configure the tournament of a class as a round-robin; with `classic`, including the seven classic opponents.
+    """Configure the tournament of a class as a round-robin; TooFewPlayersError if fewer than two would play.
 
-    These have names that none of the players has.
-
-    Raises:
-        TooFewPlayersError: fewer than two would play.
+    With `classic`, it includes the seven classic opponents, under names that none of the players has.
     """
     players = {entry.player.name: entry.player.spec for entry in book.entries}
     usual = [(spec, complete(parse_spec(spec)).name) for spec in CLASSIC_OPPONENTS if schedule == "classic"]

@@ -66,11 +66,9 @@ def is_foreign(name: str) -> bool:
 def unpack(archive: Path) -> Path:
     """Unpack an archive into a folder in the cache and return that folder, the same for the same archive path.
 
-    Nothing is written outside that folder. An archive is refused if it exceeds the limits or contains a link, a device,
-    or a path that is absolute or leads upwards, which is stricter than the filter "data" of `tarfile`.
-
-    Raises:
-        ArchiveError: the archive is refused or damaged.
+    Nothing is written outside that folder. An archive is refused, by an ArchiveError, if it is damaged, exceeds the
+    limits or contains a link, a device, or a path that is absolute or leads upwards, which is stricter than the filter
+    "data" of `tarfile`.
     """
     data = _content(archive)
     home = code_cache.folder() / "submissions" / sha256(str(archive.absolute()).encode()).hexdigest()[:16]
@@ -102,7 +100,7 @@ def _content(archive: Path) -> bytes:
     try:
         if archive.stat().st_size > LARGEST_ARCHIVE:
             raise ArchiveError(f"is larger than {LARGEST_ARCHIVE:,} bytes: {_ASK}")
-        if not archive.name.lower().endswith(("gz", "tgz")):
+        if not archive.name.lower().endswith("gz"):
             return archive.read_bytes()
         with gzip.open(archive) as stream:
             data = stream.read(LARGEST_CONTENT + 1)
@@ -131,8 +129,6 @@ def _extract(members: Iterator[_Member], folder: Path) -> None:
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """Return the parts of a member's path."""
-    # Raises ArchiveError if the path leads out of the archive, or is too deep.
     plain = name.replace("\\", "/")
     parts = tuple(part for part in plain.split("/") if part not in ("", "."))
     if plain.startswith("/") or re.match(r"[A-Za-z]:", plain) or ".." in parts:
@@ -165,11 +161,7 @@ def _special(name: str) -> ArchiveError:
 
 
 def check_folder(path: Path) -> None:
-    """Raise an error if a path is not a folder of submissions; explain what to do with archives.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Raise a ValueError if a path is not a folder of submissions; explain what to do with archives."""
     if path.is_dir():
         return
     if path.exists():
@@ -271,8 +263,9 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
         if isinstance(read, Skipped):
             skipped.append(read)
         else:
-            home, submission = read
-            name = _known_as(home, known) or free_name(submission.name, {*players, *known})
+            home, submission = read[0].resolve(), read[1]
+            own = (name for name, file in known.items() if file and file.resolve().is_relative_to(home))
+            name = next(own, None) or free_name(submission.name, {*players, *known})
             players[name] = replace(submission, name=name)
     return SubmissionFolder(tuple(players.values()), tuple(skipped))
 
@@ -283,8 +276,10 @@ def _read(entry: Path, names: Collection[str]) -> tuple[Path, Submission] | Skip
     name = to_one_line(entry.name)
     if _is_hidden(entry.name):
         return Skipped(name, "is hidden", is_submission=False)
-    if why := _why_passed_over(entry):
-        return Skipped(name, why)
+    if not _is_utf8(entry):
+        return Skipped(name, _NOT_UTF8)
+    if entry.is_symlink():
+        return Skipped(name, "is a link to a file outside the submission" if entry.exists() else _LEADS_NOWHERE)
     if not entry.is_dir():
         return _read_file(entry, names)
     submission = _submission(entry, entry.name)
@@ -313,14 +308,6 @@ def _read_file(entry: Path, names: Collection[str]) -> tuple[Path, Submission] |
     if entry.suffix == ".py":
         return Skipped(name, "is not in its own folder: move it into one named after its author")
     return Skipped(name, "is not a folder", is_submission=False)
-
-
-def _why_passed_over(entry: Path) -> str:
-    if not _is_utf8(entry):
-        return _NOT_UTF8
-    if not entry.is_symlink():
-        return ""
-    return "is a link to a file outside the submission" if entry.exists() else _LEADS_NOWHERE
 
 
 def _submission(folder: Path, called: str, shown: str = "") -> tuple[Path, Submission] | Skipped:
@@ -420,11 +407,6 @@ def _is_utf8(path: Path) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _known_as(folder: Path, known: Mapping[str, Path | None]) -> str | None:
-    home = folder.resolve()
-    return next((name for name, file in known.items() if file and file.resolve().is_relative_to(home)), None)
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

@@ -193,7 +193,7 @@ def play(
         isolation play
         isolation play --against ID:territory@nodes=2000 --side second
     """
-    from knights_isolation.experiments.exchange.game_files import play_in_terminal
+    from knights_isolation.experiments.game_files import play_in_terminal
 
     return play_in_terminal(against, side, board, saved, log, ascii or speaks_ascii_only())
 
@@ -206,7 +206,7 @@ def sql(query: str, *runs: Run) -> DataFrame:
         isolation sql 'SELECT agent, avg(won::int) AS share FROM plays GROUP BY agent' runs/first
         isolation sql 'SELECT ply, avg(nodes) FROM plies WHERE NOT is_opening GROUP BY ply' runs/first --format csv
     """
-    from knights_isolation.experiments.exchange.queries import query_runs
+    from knights_isolation.experiments.queries import query_runs
 
     table = query_runs(query, run_paths(runs))
     exact = Result(table, (Section("answer", "", tuple(table.to_pylist())),))  # a frame may not keep the values
@@ -229,7 +229,7 @@ def export(
         isolation export runs/first --to pgn --out games.pgn
         isolation export runs/first --to csv
     """
-    from knights_isolation.experiments.exchange.game_files import export_run
+    from knights_isolation.experiments.game_files import export_run
 
     pieces = export_run(run_path(run), to, None if out is None else Path(out))
     if out is None and COMMAND.get():
@@ -249,7 +249,7 @@ def import_games(file: str | Path, out: Annotated[Output, About(place="option")]
         isolation import games.pgn --out runs/imported
         isolation results runs/imported
     """
-    from knights_isolation.experiments.exchange.game_files import import_pgn
+    from knights_isolation.experiments.game_files import import_pgn
 
     imported = import_pgn(Path(file), Path(out))
     for note in imported.notes:

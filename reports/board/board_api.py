@@ -1,52 +1,198 @@
-"""The board's questions over HTTP, answered in child processes."""
+"""HTTP of the lab: who is answered, and the board's questions, answered in child processes.
+
+Any account of the machine can send requests to its loopback address. A request must therefore have the server's
+secret: in the printed address, after that in a cookie. Any page in a browser can send requests as well, with the cookie
+if it is of the same host. A request must therefore name the printed host, which fails for a page that has rebound its
+own host name to 127.0.0.1, and must not come from another origin.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from html import escape
+from secrets import compare_digest
 from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
 
 from pydantic import BaseModel
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request, cookie_parser
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.exchange.queries import KINDS
+from knights_isolation.experiments.queries import KINDS
 
 from . import handlers
-from . import request_models as asked
+from . import resources as asked
 from .board_processes import CAN_SEARCH, BoardAnswer, Processes, Question, failed
 from .game_exchange import export_line, import_games
-from .request_guard import IMPORT, MOST_BYTES_IMPORTED
-from .request_models import Model
-from .resources import Resources, game, games
+from .resources import Model, Resources
+
+TOKEN = "token"
+"""Key of the secret in the query of an address."""
+
+MOST_BYTES = 64 * 1024
+IMPORT = "/api/import"
+MOST_BYTES_IMPORTED = 4 * 1024 * 1024
+"""Size limit for the one kind of request that contains games."""
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+}
+
+
+def refusal(method: str, path: str, headers: Mapping[str, str], port: int) -> str:
+    """Return why a request is rejected; empty if it is accepted.
+
+    Pages may be opened by links from other sites; all other requests must have the same origin.
+    """
+    hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+    if headers.get("host", "") not in hosts:
+        return f"this lab answers at http://127.0.0.1:{port} only"
+    origin = headers.get("origin")
+    if origin is not None and origin not in {f"http://{host}" for host in hosts}:
+        return "only the lab's own pages may send requests"
+    is_opening = method == "GET" and not path.startswith("/api/") and headers.get("sec-fetch-mode") == "navigate"
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not is_opening:
+        return "only the lab's own pages may send requests"
+    if method == "POST" and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        return "requests must be application/json"
+    return ""
+
+
+def cookie_of(port: int) -> str:
+    """Return the name of the cookie with the secret. Cookies are shared by all ports of a host, names are not."""
+    return f"isolation-lab-{port}"
+
+
+def has_cookie(headers: Mapping[str, str], port: int, secret: str) -> bool:
+    """Return whether a request has the secret in its cookie."""
+    return _is_equal(cookie_parser(headers.get("cookie", "")).get(cookie_of(port), ""), secret)
+
+
+def entrance(path: str, query: str, secret: str) -> str:
+    """Return the address of the page, without the secret, that an address with the secret names; else an empty text."""
+    words = parse_qsl(query, keep_blank_values=True)
+    if not any(key == TOKEN and _is_equal(value, secret) for key, value in words):
+        return ""
+    rest = urlencode([(key, value) for key, value in words if key != TOKEN])
+    return f"/{quote(path.lstrip('/'))}{'?' * bool(rest)}{rest}"
+
+
+def leading_to(address: str) -> str:
+    """Return a page that leads to an address.
+
+    A redirection would not do: a browser that came from elsewhere leaves the cookie out after one.
+    """
+    place = escape(address)
+    return (
+        '<!doctype html><title>isolation lab</title><link rel="icon" href="data:,">'
+        f'<meta http-equiv="refresh" content="0;url={place}">'
+        f'<a href="{place}">isolation lab</a>'
+    )
+
+
+def _is_equal(given: str, secret: str) -> bool:
+    return compare_digest(given.encode(errors="replace"), secret.encode())
+
+
+def _locked_out(path: str) -> Response:
+    """Return the answer to a request without the secret; after a link, a click may open the page."""
+    reason = "open the address that the command printed, with its token"
+    if path.startswith("/api/"):
+        return JSONResponse({"error": reason}, status_code=403)
+    again = 'If the lab is open in this browser and a link led here, <a href="">open this page again</a>.'
+    return HTMLResponse(f"<!doctype html><title>isolation lab</title><p>403: {reason}.</p><p>{again}</p>", 403)
+
+
+def _excess(path: str, length: str) -> str:
+    """Return why a request of this size is rejected; empty if it is accepted."""
+    most = MOST_BYTES_IMPORTED if path == IMPORT else MOST_BYTES
+    if length.isdecimal() and int(length) <= most:
+        return ""
+    if path == IMPORT:
+        return f"too large: at most {most:,} bytes of games at once; paste fewer games"
+    return f"request too large (limit {most:,} bytes)"
+
+
+class Guarded:
+    """ASGI application that applies `refusal`, wants the secret, limits the request size, and adds security headers.
+
+    A response that has one of these headers keeps its own. Of other kinds of connections there are none.
+    """
+
+    def __init__(self, app: ASGIApp, port: int, secret: str) -> None:
+        self.app, self.port, self.secret = app, port, secret
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or reject it."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                answer = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    answer.setdefault(name, value)
+            await send(message)
+
+        await (self._answer(scope) or self.app)(scope, receive, send_with_headers)
+
+    def _answer(self, scope: Scope) -> Response | None:
+        """Return the answer to a request that does not reach the application."""
+        headers, method, path = Headers(scope=scope), scope["method"], scope["path"]
+        if reason := refusal(method, path, headers, self.port):
+            return JSONResponse({"error": reason}, status_code=403)
+        address = entrance(path, scope["query_string"].decode("latin-1"), self.secret)
+        if address and method == "GET" and not path.startswith("/api/"):
+            answer = HTMLResponse(leading_to(address))
+            answer.set_cookie(cookie_of(self.port), self.secret, httponly=True, samesite="strict")
+            return answer
+        if not has_cookie(headers, self.port, self.secret):
+            return _locked_out(path)
+        if reason := _excess(path, headers.get("content-length", "0")):
+            return JSONResponse({"error": reason}, status_code=413)
+        if "transfer-encoding" in headers:
+            return JSONResponse({"error": "a request needs a Content-Length"}, status_code=411)
+        return None
+
 
 _READING_SECONDS = 5.0
 """Timeout in seconds for the rest of a request."""
 _REPLACED = failed(409, "replaced by another request, or the board was closed")
 
 
-def endpoint(
-    kind: type[Model], act: Callable[[Model, Request], Awaitable[BoardAnswer]]
-) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that does what a request's body, or else its path and query, asks for.
+def api_route(path: str, kind: type[Model], act: Callable[[Model, Request], Awaitable[BoardAnswer]]) -> Route:
+    """Return a route that does what a request asks for: by its body, or by its path and query if `kind` is of these.
 
     What is invalid, and what `act` refuses by a ValueError, is answered with its reason.
     """
+    method = "GET" if issubclass(kind, asked.AddressModel) else "POST"
 
     async def answered(request: Request) -> Response:
         try:
             async with asyncio.timeout(_READING_SECONDS):
                 body = await request.body()
-            given = body if request.method == "POST" else {**request.query_params, **request.path_params}
+            given = body if method == "POST" else {**request.query_params, **request.path_params}
             answer = await act(asked.parse(kind, given), request)
         except (ValueError, TimeoutError) as error:
             answer = failed(400, str(error) or "the request was incomplete")
         return Response(answer.body, answer.status, media_type="application/json")
 
-    return answered
+    return Route(path, answered, methods=[method])
 
 
 class BoardApi:
@@ -57,16 +203,15 @@ class BoardApi:
     """
 
     def __init__(self, shelf: Resources, processes: Processes) -> None:
-        self._shelf = shelf
-        self._processes = processes
+        self._shelf, self._processes = shelf, processes
         self._asked: dict[asyncio.Task[BoardAnswer], tuple[str, BaseModel]] = {}
 
     def routes(self) -> list[Route]:
         """Return the routes below /api/."""
         return [
             Route("/api/start", self._start),
-            self.route("/api/runs/{run}/games", asked.GamesQuestion, games, "GET"),
-            self.route("/api/runs/{run}/games/{game}", asked.GameQuestion, game, "GET"),
+            self.route("/api/runs/{run}/games", asked.GamesQuestion, handlers.games),
+            self.route("/api/runs/{run}/games/{game}", asked.GameQuestion, handlers.game),
             self.route("/api/values", asked.ValuesQuestion, handlers.values),
             self.route("/api/graph", asked.GraphQuestion, handlers.graph),
             self.route("/api/solve", asked.SolveQuestion, handlers.exact),
@@ -76,15 +221,9 @@ class BoardApi:
             self.route("/api/export", asked.ExportQuestion, export_line),
         ]
 
-    def route(
-        self, path: str, kind: type[Model], answer: Callable[[Model, Resources], dict[str, Any]], method: str = "POST"
-    ) -> Route:
+    def route(self, path: str, kind: type[Model], answer: Callable[[Model, Resources], dict[str, Any]]) -> Route:
         """Return a route whose requests `answer` answers, in a child process."""
-
-        async def ask(question: Model, request: Request) -> BoardAnswer:
-            return await self._ask(partial(answer, question), question, request)
-
-        return Route(path, endpoint(kind, ask), methods=[method])
+        return api_route(path, kind, lambda question, request: self._ask(partial(answer, question), question, request))
 
     def cancel(self) -> None:
         """Cancel all questions."""

@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from knights_isolation.experiments.exchange.game_files import csv_head, end_of, export_row, facts_of, ply_of, row_of
-from knights_isolation.experiments.exchange.queries import read_game
+from knights_isolation.experiments.game_files import csv_head, end_of, export_row, facts_of, ply_of, row_of
+from knights_isolation.experiments.queries import read_game
 from knights_isolation.experiments.record.log import SCHEMA
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.pgn import PgnGame, parse_pgn
@@ -26,8 +26,8 @@ from knights_isolation.isolation.rules.geometry import format_moves, parse_moves
 
 from ..pages.board_images import write_gif, write_png
 from ..replay import Replay, as_json, captions_of, replay_of_row, replay_of_run, replay_page
-from .request_models import Cell, ExportQuestion, ImportQuestion, Position, as_position, board_of, parse
-from .resources import Resources, number_of, run_of
+from .handlers import number_of
+from .resources import Cell, ExportQuestion, ImportQuestion, Position, Resources, as_position, board_of, parse, run_of
 
 FORMS = "moves like d3,a2,c1, a FEN, a game in JSON, rows of a log in CSV or JSON, or games in PGN"
 MOST_GAMES = 5000

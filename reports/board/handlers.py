@@ -1,23 +1,26 @@
-"""Request handlers: move values, score graph, an agent's move, exact result, opening explorer."""
+"""Request handlers: move values, score graph, an agent's move, exact result, opening explorer, games of runs."""
 
 from __future__ import annotations
 
 import random
+import re
 import time
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.experiments.exchange.queries import PLIES, PlayedGames, explore, read_played
+from knights_isolation.experiments import queries
+from knights_isolation.experiments.exact.labels import has_labels
 from knights_isolation.experiments.plan import board_refusal, complete, make_agent, parse_spec
 from knights_isolation.experiments.positions import Heuristic, compiles, move_values, opposing, position_value
 from knights_isolation.experiments.record.log import games_folder, live_files
 from knights_isolation.isolation.rules.game import Limit, Size
 from knights_isolation.isolation.search.agents import Agent, choose_once
+from knights_isolation.isolation.suggestions import command
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
-from ..replay import json_score
-from . import request_models as asked
+from ..replay import as_json, json_score, replay_of_run
+from . import resources as asked
 from .resources import Resources, run_of
 
 if TYPE_CHECKING:
@@ -123,11 +126,7 @@ def possible_depth(board: Board, heuristic: Heuristic, depth: int) -> int:
 
 
 def safe_agent(text: str) -> Agent:
-    """Return the agent of a spec, if the page may start its kind and its limit keeps the response time acceptable.
-
-    Raises:
-        ValueError: the spec is malformed, of another kind, names a file, or asks for too much.
-    """
+    """Return the agent of a spec; ValueError if it is malformed, of a kind that pages may not start, or too slow."""
     spec = complete(parse_spec(text.partition("\n")[0]))
     if refusal := board_refusal(spec):
         raise ValueError(f"{text}: {refusal}")
@@ -145,15 +144,46 @@ def explored(question: asked.ExploreQuestion, shelf: Resources) -> dict[str, Any
     """
     run, board = run_of(shelf, question.run), asked.board_of(question.position)
     written = tuple(file.name for file in live_files(games_folder(run)))
-    replies = explore(_cached_games(run, Size(board.height, board.width), written), board)
+    replies = queries.explore(_cached_games(run, Size(board.height, board.width), written), board)
     return {
         "games": replies.games,
         "drawn": replies.drawn,
-        "plies": PLIES,
+        "plies": queries.PLIES,
         "moves": [{"cells": list(reply.cells), "games": reply.games, "won": reply.won} for reply in replies.replies],
     }
 
 
 @lru_cache(maxsize=2)
-def _cached_games(run: Path, size: Size, written: tuple[str, ...]) -> PlayedGames:
-    return read_played(run, size)
+def _cached_games(run: Path, size: Size, written: tuple[str, ...]) -> queries.PlayedGames:
+    return queries.read_played(run, size)
+
+
+MOST_GAMES = 200
+_SHOWN = ("game_id", "agent_1", "agent_2", "winner", "reason", "plies")
+
+
+def games(question: asked.GamesQuestion, shelf: Resources) -> dict[str, Any]:
+    """Return the first games of a run by kind and agent (default: all), their total number, and all agents.
+
+    `advice` explains how to get the games' mistakes counted, if that has not been done.
+    """
+    run = run_of(shelf, question.run)
+    found = queries.find_games(run, question.kind)  # type: ignore[arg-type]
+    agents = sorted({*found["agent_1"].astype(str), *found["agent_2"].astype(str)})
+    if agent := question.agent:
+        found = found[(found["agent_1"].astype(str) == agent) | (found["agent_2"].astype(str) == agent)]
+    rows = queries.with_mistakes(run, found.head(MOST_GAMES), _SHOWN)
+    advice = "" if has_labels(run) else command("perfect", "label", run)
+    return {"agents": agents, "total": len(found), "games": rows, "advice": advice}
+
+
+def game(question: asked.GameQuestion, shelf: Resources) -> dict[str, Any]:
+    """Return a game of a run with all its data."""
+    return as_json(replay_of_run(run_of(shelf, question.run), number_of(question.game)))
+
+
+def number_of(text: str) -> int:
+    """Parse the number of a game in a request; raise ValueError if it is none."""
+    if not re.fullmatch("[0-9]{1,18}", text):
+        raise ValueError("game ids must be whole numbers of at most 18 digits")
+    return int(text)

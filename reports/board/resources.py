@@ -1,31 +1,190 @@
-"""Runs, heuristics and agents that the analysis board offers."""
+"""What the board's pages may ask for: validated requests, and the runs, heuristics and agents to choose from."""
 
 from __future__ import annotations
 
-import re
 from collections import UserDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.exact.labels import has_labels
-from knights_isolation.experiments.exchange.queries import find_games, with_mistakes
 from knights_isolation.experiments.record.run_directory import FACTS, runs_in
 from knights_isolation.isolation.files.received import strange_entry
 from knights_isolation.isolation.processes.child import from_bytes, one_line, to_bytes
-from knights_isolation.isolation.suggestions import command
-
-from ..replay import as_json, replay_of_run
-from .request_models import GameQuestion, GamesQuestion
+from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.game import MOST_COMPILED_CELLS, parse_size
+from knights_isolation.isolation.rules.geometry import cell_name, cells_of, full_mask
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.search.agents import Agent
 
-MOST_GAMES = 200
-_SHOWN = ("game_id", "agent_1", "agent_2", "winner", "reason", "plies")
+DEEPEST = 10
+Cell = Annotated[int, Field(ge=0, lt=MOST_COMPILED_CELLS)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Form = Literal["moves", "fen", "json", "csv", "pgn", "png", "gif", "html"]
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class StrictModel(BaseModel):
+    """Body of a request, as JSON: unknown keys and values of another type are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class AddressModel(BaseModel):
+    """Path and query of a request, whose values are texts."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Position(StrictModel):
+    """A position: visited cells and knights at the start, and the moves since."""
+
+    size: Annotated[str, Field(max_length=10)]
+    visited: Annotated[list[Cell], Field(max_length=MOST_COMPILED_CELLS)] = []
+    knights: tuple[Cell | None, Cell | None] = (None, None)
+    turn: Literal[1, 2] = 1
+    moves: Annotated[list[Cell], Field(max_length=MOST_COMPILED_CELLS)] = []
+
+
+class ValuesQuestion(StrictModel):
+    """Request for the value of each legal move by some heuristics; `depth` counts plies including the move itself."""
+
+    position: Position
+    heuristics: Annotated[list[Name], Field(min_length=1, max_length=40)]
+    depth: Annotated[int, Field(ge=1, le=DEEPEST)] = 1
+
+
+class GraphQuestion(StrictModel):
+    """Request for the value of each position of the line for player 1."""
+
+    position: Position
+    heuristic: Name
+    depth: Annotated[int, Field(ge=1, le=DEEPEST)] = 1
+
+
+class MoveQuestion(StrictModel):
+    """Request for an agent's move; in a game against a person (`is_game`) the answer is the move alone."""
+
+    position: Position
+    agent: Name
+    is_game: bool = False
+
+
+class SolveQuestion(StrictModel):
+    """Request for the winner; `brief` asks only for what is known soon.
+
+    `is_game`: a person who has not asked for it plays against an agent, so the answer says nothing.
+    """
+
+    position: Position
+    brief: bool = False
+    is_game: bool = False
+
+
+class GamesQuestion(AddressModel):
+    """Request for the list of games of a run."""
+
+    run: str
+    kind: str = "all"
+    agent: str = ""
+
+
+class GameQuestion(AddressModel):
+    """Request for the contents of a game of a run."""
+
+    run: str
+    game: str
+
+
+class ExploreQuestion(StrictModel):
+    """Request for the continuations from a position in the games of a run."""
+
+    run: Name
+    position: Position
+
+
+class ImportQuestion(StrictModel):
+    """Request to parse games or a position from a text; `size` is the board of moves without one."""
+
+    text: str
+    size: Annotated[str, Field(max_length=10)] = "7x7"
+
+
+class ExportQuestion(StrictModel):
+    """Request to export a line of play, or its last position.
+
+    `run` and `game` identify the line's game in a run; `names` are the players of any other game.
+    """
+
+    position: Position
+    kind: Form
+    names: tuple[Name, Name] = ("Player 1", "Player 2")
+    run: Annotated[str, Field(max_length=200)] = ""
+    game: Annotated[str, Field(max_length=20)] = ""
+
+
+def parse(model: type[Model], given: bytes | str | dict[str, Any]) -> Model:
+    """Validate JSON, or values by name; the first thing that is invalid is a ValueError, in one line."""
+    try:
+        return model.model_validate(given) if isinstance(given, dict) else model.model_validate_json(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    said = first["msg"].removeprefix("Value error, ")
+    raise ValueError(f"{where}: {said}" if where else said)
+
+
+def boards_of(position: Position) -> list[Board]:
+    """Return the positions of the line, from the start to the position itself.
+
+    Raises:
+        ValueError: a board too large, a cell that is not on it, two knights on one cell, or an illegal move.
+    """
+    board = _start(position)
+    boards = [board.copy()]
+    for ply, cell in enumerate(position.moves, start=1):
+        try:
+            board.play_cell(cell)
+        except ValueError as error:
+            raise ValueError(f"illegal move {ply} ({cell_name(cell, board.width)}): {error}") from None
+        boards.append(board.copy())
+    return boards
+
+
+def board_of(position: Position) -> Board:
+    """Return the position itself; see `boards_of`."""
+    return boards_of(position)[-1]
+
+
+def as_position(board: Board) -> dict[str, Any]:
+    """Return a position without its history, in the page's format."""
+    visited = list(cells_of(full_mask(board.height, board.width) & ~board.blank))
+    return {"size": board.size, "visited": visited, "knights": list(board.locations), "turn": board.active_index + 1}
+
+
+def _start(position: Position) -> Board:
+    size = parse_size(position.size)
+    if size.cells > MOST_COMPILED_CELLS:
+        raise ValueError(f"{position.size} has {size.cells} cells: boards here have at most {MOST_COMPILED_CELLS}")
+    first, second = position.knights
+    placed = [cell for cell in position.knights if cell is not None]
+    taken = {*position.visited, *placed}
+    if any(cell >= size.cells for cell in taken):
+        raise ValueError(f"cell {max(taken)} is not on the {position.size} board")
+    if first is not None and first == second:
+        raise ValueError(f"both knights stand on {cell_name(first, size.columns)}")
+    board = Board(1, 2, width=size.columns, height=size.rows)
+    board.blank &= ~sum(1 << cell for cell in taken)
+    board.locations = (first, second)
+    board.active_index = position.turn - 1
+    board.move_count = len(taken)
+    return board
+
 
 Heuristic = Callable[[Any, Any], float]
 
@@ -48,9 +207,8 @@ class Resources:
 
         Those that contain links, pipes or devices are left out, as nothing in them may be opened; see `strange_runs`.
         """
-        found, strange = [*self.runs, *(runs_in(self.home) if self.home else ())], self.strange_runs()
         named: dict[str, Path] = {}
-        for run in sorted((run for run in dict.fromkeys(found) if run not in strange), key=_begun, reverse=True):
+        for run in sorted((run for run, entry in self._found().items() if not entry), key=_begun, reverse=True):
             name = run.resolve().name
             numbered = (f"{name}~{number}" for number in count(2))
             named[next(key for key in chain([name], numbered) if key not in named)] = run
@@ -58,10 +216,13 @@ class Resources:
 
     def strange_runs(self) -> dict[Path, str]:
         """Return the runs that may not be opened, each with the entry that is a link, a pipe or a device."""
-        strange = {run: strange_entry(run) for run in self.runs}
+        return {run: entry for run, entry in self._found().items() if entry}
+
+    def _found(self) -> dict[Path, str]:
+        found = {run: strange_entry(run) for run in self.runs}
         for run in runs_in(self.home) if self.home else ():
-            strange[run] = run.name if run != self.home and run.is_symlink() else strange_entry(run)
-        return {run: entry for run, entry in strange.items() if entry}
+            found[run] = run.name if run != self.home and run.is_symlink() else strange_entry(run)
+        return found
 
     def heuristic(self, name: str) -> Heuristic:
         """Return a heuristic that was added, or one of the registry; the ValueError for an unknown one lists all."""
@@ -106,43 +267,8 @@ def _bytes_of(values: Mapping[str, object]) -> dict[str, bytes]:
     return data
 
 
-def games(question: GamesQuestion, shelf: Resources) -> dict[str, Any]:
-    """Return the first games of a run by kind and agent (default: all), their total number, and all agents.
-
-    `advice` explains how to get the games' mistakes counted, if that has not been done.
-    """
-    run = run_of(shelf, question.run)
-    found = find_games(run, question.kind)  # type: ignore[arg-type]
-    agents = sorted({*found["agent_1"].astype(str), *found["agent_2"].astype(str)})
-    if agent := question.agent:
-        found = found[(found["agent_1"].astype(str) == agent) | (found["agent_2"].astype(str) == agent)]
-    rows = with_mistakes(run, found.head(MOST_GAMES), _SHOWN)
-    advice = "" if has_labels(run) else command("perfect", "label", run)
-    return {"agents": agents, "total": len(found), "games": rows, "advice": advice}
-
-
-def game(question: GameQuestion, shelf: Resources) -> dict[str, Any]:
-    """Return a game of a run with all its data."""
-    return as_json(replay_of_run(run_of(shelf, question.run), number_of(question.game)))
-
-
-def number_of(text: str) -> int:
-    """Parse the number of a game in a request.
-
-    Raises:
-        ValueError: it is not a number.
-    """
-    if not re.fullmatch("[0-9]{1,18}", text):
-        raise ValueError("game ids must be whole numbers of at most 18 digits")
-    return int(text)
-
-
 def run_of(shelf: Resources, name: str) -> Path:
-    """Return the run with a requested name.
-
-    Raises:
-        ValueError: there is none.
-    """
+    """Return the run with a requested name; raise ValueError if there is none."""
     runs = shelf.named_runs()
     if name not in runs:
         raise ValueError(f"no run {name!r} among the {len(runs)} here")

@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import inspect
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,19 +27,20 @@ from knights_isolation.experiments.record.checked_lines import read_json, write_
 from knights_isolation.experiments.record.run_directory import HOME
 from knights_isolation.heuristics.registry import Composite
 from knights_isolation.isolation.compiling.code_cache import copy_engine, folder
+from knights_isolation.isolation.files.folders import temporary_folder
+from knights_isolation.isolation.processes.child import Setup
 from knights_isolation.isolation.rules.parameters import unpartial
 from knights_isolation.isolation.usercode.inputs import changed_input
 from knights_isolation.isolation.usercode.parsing import parse
 
-from ..board.board_api import endpoint
-from ..board.board_processes import BoardAnswer, Processes, failed, succeeded
-from ..board.request_models import StrictModel
-from ..board.resources import Resources
+from ..board.board_api import api_route
+from ..board.board_processes import BoardAnswer, Processes, ServerLimits, failed, succeeded
+from ..board.resources import Resources, StrictModel
 from ..text.cell_values import pluralise
-from .framing import frame_of, lab_page, problem_page
 from .lab_answers import RunPool, SeeingQuestion, pools, rated, resolved, see, trial
 from .run_lines import RunLines
-from .starting_runs import BUSY, COMPILED, RunStarter
+from .run_pages import Frame, PageError, lab_page, page_route
+from .starting_runs import BUSY, COMPILED, Extending, RunStarter
 
 _LONGEST_SOURCE = 60_000
 _USUAL, _USUAL_OTHER = "improved", "territory"
@@ -60,46 +61,54 @@ class Matching(StrictModel):
     pairs: Annotated[int, Field(ge=1, le=5000)] = 500
 
 
-@dataclass(eq=False)
+_FOR_TRIALS = (
+    "knights_isolation.reports.lab.lab_answers",
+    "knights_isolation.experiments.analysis.quick_trial",
+    "knights_isolation.reports.analysis.file_answers",
+    "knights_isolation.isolation.native.position",
+)
+
+
 class HeuristicPages:
-    """Routes of the pages about heuristics.
+    """Routes of the pages about heuristics; `processes` run the toolkit's own."""
 
-    Attributes:
-        processes: run the toolkit's own heuristics.
-        sandboxed: processes in which pasted code is tried; they read `tries` alone, and change nothing.
-        sandboxed_here: the same for files in this folder, which they read as well.
-        tries: folder of pasted sources, and of code that the sandboxed processes compile.
-        starter: starts matches.
-        shelf, lines: the runs, and a line about each.
-    """
-
-    processes: Processes
-    sandboxed: Processes
-    sandboxed_here: Processes
-    tries: Path
-    starter: RunStarter
-    shelf: Resources
-    lines: RunLines
-    _ratings: dict[RunPool, dict[str, Any]] = field(default_factory=dict)
+    def __init__(self, shelf: Resources, processes: Processes, lines: RunLines, room: ServerLimits) -> None:
+        self._shelf, self._processes, self._lines = shelf, processes, lines
+        # the folder of pasted sources, and of code that sandboxed processes compile
+        self._tries = temporary_folder("try").path.resolve()
+        scratch = self._tries / COMPILED
+        scratch.mkdir()
+        # pasted code is tried in processes that read `_tries` alone, and change nothing; that of files also reads here
+        sandbox = Setup(b"", "sandboxed", str(self._tries), _FOR_TRIALS, str(scratch))
+        self._sandboxed = Processes(Resources(), room, sandbox)
+        self._sandboxed_here = Processes(Resources(), room, replace(sandbox, readable=(str(Path().resolve()),)))
+        self._starter = RunStarter(self._tries, shelf)
+        self._ratings: dict[RunPool, dict[str, Any]] = {}
 
     def routes(self) -> list[Route]:
         """Return the routes."""
         return [
-            Route("/heuristics", self._gallery),
-            Route("/heuristics/{name}", self._heuristic),
-            Route("/try", self._try),
+            page_route("/heuristics", "heuristics", self._gallery),
+            page_route("/heuristics/{name}", "heuristics", self._heuristic),
+            page_route("/try", "try", self._try),
             Route("/api/ratings", self._rate),
-            Route("/api/see", endpoint(SeeingQuestion, self._see), methods=["POST"]),
-            Route("/api/trial", endpoint(Trying, self._trial), methods=["POST"]),
-            Route("/api/match", endpoint(Matching, self._match), methods=["POST"]),
+            api_route("/api/see", SeeingQuestion, self._see),
+            api_route("/api/trial", Trying, self._trial),
+            api_route("/api/match", Matching, self._match),
+            api_route("/api/extend", Extending, self._starter.extend),
         ]
 
-    async def _gallery(self, request: Request) -> Response:
+    def close(self) -> None:
+        """End a sandboxed run, and the processes that answer."""
+        for part in (self._starter, self._sandboxed, self._sandboxed_here):
+            part.close()
+
+    async def _gallery(self, request: Request, frame: Frame) -> Response:
         own = await asyncio.to_thread(own_heuristics, Path())
         shipped = [shipped_heuristic(name) for name in heuristics.names()]
         return lab_page(
             "heuristics.html",
-            frame_of(request, "heuristics"),
+            frame,
             title=f"{len(shipped)} shipped heuristics, {len(own) or 'none'} of yours",
             groups=(("Yours", self._with_trials(own)), ("Shipped", self._with_trials(shipped))),
             here=Path().resolve(),
@@ -110,13 +119,13 @@ class HeuristicPages:
 
     async def _rate(self, request: Request) -> Response:
         """Return the rating of each heuristic in the pool of runs in which it played most, as they are now."""
-        named = self.shelf.named_runs().items()
-        lines = await asyncio.to_thread(lambda: [self.lines.line(name, run) for name, run in named])
+        named = self._shelf.named_runs().items()
+        lines = await asyncio.to_thread(lambda: [self._lines.line(name, run) for name, run in named])
         rows: dict[str, dict[str, Any]] = {}
         known: dict[RunPool, dict[str, Any]] = {}
         for pool in pools(lines):
             if pool not in self._ratings:
-                answer = await self.processes.answer(partial(rated, runs=pool.runs, limit=pool.limit), "ratings")
+                answer = await self._processes.answer(partial(rated, runs=pool.runs, limit=pool.limit), "ratings")
                 if answer.status != 200:
                     continue
                 self._ratings[pool] = json.loads(answer.body)["ratings"]
@@ -136,14 +145,11 @@ class HeuristicPages:
             return None
         return next((heuristic for heuristic in heuristics_of(Path(path)) if heuristic.reference == reference), None)
 
-    async def _heuristic(self, request: Request) -> Response:
-        frame = frame_of(request, "heuristics")
+    async def _heuristic(self, request: Request, frame: Frame) -> Response:
         name = request.path_params["name"]
-        shown = self._found(name)
-        if shown is None:
-            return problem_page(frame, 404, "No such heuristic", f"There is no heuristic {name} here.")
-        others = [other for other in heuristics.names() if other != name]
-        in_runs = await asyncio.to_thread(self.lines.of_heuristic, name, self.shelf)
+        if (shown := self._found(name)) is None:
+            raise PageError(404, "No such heuristic", f"There is no heuristic {name} here.")
+        in_runs = await asyncio.to_thread(self._lines.of_heuristic, name, self._shelf)
         ahead, among = sum(row.verdict == "better" for row in in_runs), pluralise(len(in_runs), "comparison")
         return lab_page(
             "heuristic.html",
@@ -152,7 +158,7 @@ class HeuristicPages:
             shown=shown,
             is_own=":" in name,
             trial=read_trial(shown),
-            others=others,
+            others=[other for other in heuristics.names() if other != name],
             usual=_USUAL if name != _USUAL else _USUAL_OTHER,
             in_runs=in_runs,
             runs_title=f"Won significantly more than the baseline in {ahead} of {among}",
@@ -161,33 +167,30 @@ class HeuristicPages:
     async def _see(self, asked: SeeingQuestion, request: Request) -> BoardAnswer:
         names = [self._known(name).reference for name in (asked.first, asked.second)]
         asked = asked.model_copy(update={"first": resolved(names[0]), "second": resolved(names[1])})
-        processes = self.sandboxed_here if any(":" in name for name in names) else self.processes
+        processes = self._sandboxed_here if any(":" in name for name in names) else self._processes
         return await processes.answer(partial(see, asked), request.headers.get("x-page", ""))
 
-    async def _try(self, request: Request) -> Response:
-        self.sandboxed.prepare()
-        source = TEMPLATE
-        if (name := request.query_params.get("copy")) and (shown := self._found(name)):
-            source = shown.source
-        return lab_page("try.html", frame_of(request, "try"), title="Try a function", source=source)
+    async def _try(self, request: Request, frame: Frame) -> Response:
+        self._sandboxed.prepare()
+        shown = self._found(request.query_params.get("copy", ""))
+        return lab_page("try.html", frame, title="Try a function", source=shown.source if shown else TEMPLATE)
 
     async def _trial(self, trying: Trying, request: Request) -> BoardAnswer:
         if trying.source:
             path, tried = self._saved(trying.source)
-            reference, processes = f"{path}:{tried.function}", self.sandboxed
+            reference, processes = f"{path}:{tried.function}", self._sandboxed
         else:
             tried = self._known(trying.heuristic)
             reference = resolved(tried.reference)
-            processes = self.sandboxed_here if ":" in reference else self.processes
-        await asyncio.to_thread(copy_engine, self.tries / COMPILED)
+            processes = self._sandboxed_here if ":" in reference else self._processes
+        await asyncio.to_thread(copy_engine, self._tries / COMPILED)
         answer = await processes.answer(partial(trial, heuristic=reference), request.headers.get("x-page", ""))
         if answer.status == 200:
             await asyncio.to_thread(keep_trial, tried, answer.body)
         return answer
 
     def _known(self, reference: str) -> OwnHeuristic:
-        found = self._found(reference)
-        if found is None:
+        if (found := self._found(reference)) is None:
             raise ValueError(f"there is no heuristic {reference!r} here")
         return found
 
@@ -199,7 +202,7 @@ class HeuristicPages:
             raise ValueError(f"line {error.lineno or 1}: {error.msg}") from None
         except (RecursionError, MemoryError):
             raise ValueError("it is nested too deeply to be parsed") from None
-        path = self.tries / f"try_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
+        path = self._tries / f"try_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
         path.write_text(source, encoding="utf-8")
         found = heuristics_of(path)
         if not found:
@@ -209,9 +212,9 @@ class HeuristicPages:
     async def _match(self, matching: Matching, request: Request) -> BoardAnswer:
         """Start a match against the baseline in a process of its own, and return the address of its page."""
         path, shown = self._saved(matching.source)
-        if self.starter.is_busy:
+        if self._starter.is_busy:
             return failed(503, BUSY)
-        home = self.shelf.home or HOME
+        home = self._shelf.home or HOME
         name = f"{path.stem}-{len(list(home.glob(f'{path.stem}-*'))) + 1}"
         out = home / name
         kept = out.with_suffix(".py")
@@ -221,7 +224,7 @@ class HeuristicPages:
         setup = {"format": "head-to-head", "openings": "random:4", "pairs": matching.pairs}
         try:
             keys = {**setup, "contenders": (spec,), "baseline": "ID:improved"}
-            await self.starter.start_sandboxed("match", keys, out, (kept,))
+            await self._starter.start_sandboxed("match", keys, out, (kept,))
         except ValueError as error:
             kept.unlink()
             raise ValueError(str(error).partition(" Tried=ID:")[0]) from None
@@ -275,7 +278,7 @@ def heuristics_of(path: Path) -> list[OwnHeuristic]:
         if not path.is_file() or path.stat().st_size > _LARGEST:
             return []
         text = path.read_text(encoding="utf-8")
-        functions = [node for node in parse(text).body if isinstance(node, ast.FunctionDef) and _is_heuristic(node)]
+        functions = [node for node in parse(text).body if isinstance(node, ast.FunctionDef)]
     except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
         return []
     return [
@@ -285,12 +288,9 @@ def heuristics_of(path: Path) -> list[OwnHeuristic]:
             ast.get_source_segment(text, function) or "",
         )
         for function in functions
+        for names in [[argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]]
+        if len(names) == 2 and names[0] in _GAMES and names[1] in _PLAYERS
     ]
-
-
-def _is_heuristic(function: ast.FunctionDef) -> bool:
-    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-    return len(names) == 2 and names[0] in _GAMES and names[1] in _PLAYERS
 
 
 _VERSION = 1

@@ -34,8 +34,7 @@ from knights_isolation.isolation.rules.geometry import parse_moves
 
 from ..analysis.file_answers import trial_lines, trial_row
 from ..board.handlers import SOLVING_MS
-from ..board.request_models import AddressModel, Name, StrictModel
-from ..board.resources import Resources, run_of
+from ..board.resources import AddressModel, Name, Resources, StrictModel, run_of
 from ..league import pages
 from ..pages.templates import page_with_script
 from ..replay import json_score
@@ -162,16 +161,10 @@ def _answer(
 
 
 def loaded(reference: str) -> Callable[[Any, Any], float]:
-    """Return the heuristic of a reference: NAME of the registry, or FILE:FUNCTION.
-
-    Raises:
-        ValueError: it cannot be loaded.
-    """
+    """Return the heuristic of a reference, NAME of the registry or FILE:FUNCTION; ValueError if it cannot be loaded."""
     path, colon, name = reference.rpartition(":")
-    if colon:
-        function: Callable[[Any, Any], float] = load_heuristic(path, name).value
-        return function
-    return heuristics.get(reference)
+    function: Callable[[Any, Any], float] = load_heuristic(path, name).value if colon else heuristics.get(reference)
+    return function
 
 
 def _choice(board: Board, heuristic: Callable[[Any, Any], float]) -> tuple[int, dict[int, float]]:

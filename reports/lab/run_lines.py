@@ -27,8 +27,7 @@ from knights_isolation.isolation.compiling.code_cache import folder
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.files.received import read_plain
 
-from ..board.request_models import Name, StrictModel
-from ..board.resources import Resources
+from ..board.resources import Name, Resources, StrictModel
 from ..pages.next_steps import seconds_of
 from ..text.cell_values import Estimate, Points, join_names, pluralise
 
@@ -44,9 +43,7 @@ class RunLine:
     Attributes:
         name: name of the run in addresses.
         question: what the run asks.
-        board: its board.
         limit: the limit of most of its agents; empty if none has one.
-        agents: names of its agents.
         played, planned: numbers of games.
         begun: when it was planned, ISO 8601.
         seconds: from its start to its end; None if it has not ended.

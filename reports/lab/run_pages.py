@@ -1,4 +1,4 @@
-"""Pages of runs: the list, a run live or as its report, differences of two, and leagues.
+"""Pages of runs: the list, a run live or as its report, differences of two, and leagues; and the frame of all pages.
 
 The status of a run that is played is read from its log alone, and sent to the pages that watch it (server-sent events).
 """
@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from markupsafe import escape
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -27,50 +29,114 @@ from knights_isolation.experiments.statistics.run_results import RunResults, loa
 from knights_isolation.experiments.statistics.sprt import live_rate
 from knights_isolation.isolation.files.received import read_plain
 
-from ..board.board_api import endpoint
+from ..board.board_api import api_route
 from ..board.board_processes import BoardAnswer, Processes, Question, succeeded
 from ..board.resources import Resources, run_of
 from ..charts.chart import Axis
 from ..charts.interval_charts import race
-from ..league import INDEX
-from ..pages.templates import PAGE, kept_pages, with_pages
+from ..league import INDEX, SCRIPTS
+from ..pages.templates import PAGE, SCRIPT, kept_pages, page_template, policy_of, with_pages
+from ..replay import bundle
 from ..text.cell_values import Range, Share, speed_words, time_words
 from ..text.wording import caveats, forfeit_sentences
-from .framing import boxed, frame_of, framed, lab_page, problem_page
 from .lab_answers import diff, finding, league, report
 from .run_lines import Archiving, RunLine, RunLines, archived, damaged, set_archived, signature, thumbnail
+
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="[^"]*">\n')
+_SHOWN = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_BOXED = f"sandbox allow-downloads; {_SHOWN}; frame-ancestors 'self'"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What surrounds a page: its key in the navigation, the folder of the runs, and the chosen theme."""
+
+    page: str
+    folder: str
+    theme: str
+
+
+class PageError(Exception):
+    """Why there is no page: the status, a title, and what is wrong."""
+
+
+def page_route(path: str, page: str, make: Callable[[Request, Frame], Awaitable[Response]]) -> Route:
+    """Return the route of pages with the key `page` in the navigation; of a `PageError` the page says what is wrong."""
+
+    async def answered(request: Request) -> Response:
+        theme = request.cookies.get("theme", "")
+        frame = Frame(page, request.app.state.folder, theme if theme in ("light", "dark") else "")
+        try:
+            return await make(request, frame)
+        except PageError as error:
+            status, title, problem = error.args
+            return lab_page("problem.html", frame, status, title=title, problem=problem)
+
+    return Route(path, answered)
+
+
+def lab_page(name: str, frame: Frame, status: int = 200, **values: object) -> Response:
+    """Return a page of the lab itself, from its template."""
+    return HTMLResponse(page_template(name).render(frame=frame, **values), status)
+
+
+def framed(page: str, frame: Frame, crumb: str = "") -> Response:
+    """Return a page that is complete by itself with the lab's navigation, and above its heading the name of its run.
+
+    The page is made by this version of the toolkit. Its policy is the server's, whatever the page says: the toolkit's
+    own scripts, and requests to the lab.
+    """
+    page = themed(_POLICY.sub("", page, count=1), frame)
+    page = page.replace("</head>", '<script type="module" src="/lab/frame.js"></script>\n</head>', 1)
+    page = page.replace("<body>", f"<body>\n{page_template('frame.html').render(frame=frame)}", 1)
+    if crumb:
+        above = f'<p class="crumb"><a href="/">Runs</a> / {escape(crumb)}</p>'
+        page = page.replace('<main id="main">', f'<main id="main">\n{above}', 1)
+    return HTMLResponse(page, headers={"content-security-policy": _policy_of_framed()})
+
+
+def themed(page: str, frame: Frame) -> str:
+    """Return a page in the chosen theme."""
+    theme = f' data-theme="{frame.theme}"' if frame.theme else ""
+    return page.replace('<html lang="en">', f'<html lang="en"{theme}>', 1)
+
+
+@cache
+def _policy_of_framed() -> str:
+    """Return the policy of our own pages that are complete by themselves; it names their inline scripts."""
+    report, league = policy_of(SCRIPT.read_text(encoding="utf-8")), policy_of(bundle(SCRIPTS))
+    return f"{_SHOWN}; script-src 'self' '{report}' '{league}'; connect-src 'self'; frame-ancestors 'none'"
+
 
 _REPORTS_KEPT = 4
 _SHARE_OF_TIME = 10
 """Pause after the finding of a run that is played, as a multiple of its duration."""
 
 
-@dataclass(eq=False)
 class RunPages:
     """Routes of all pages about runs; what takes long is computed in `processes`. Belongs to one event loop."""
 
-    shelf: Resources
-    processes: Processes
-    lines: RunLines
-    _followers: dict[Path, RunFollower] = field(default_factory=dict)
-    _reports: dict[tuple[str, ...], str] = field(default_factory=dict)
-    _is_read: asyncio.Event = field(default_factory=asyncio.Event)
-    _finding: asyncio.Task[None] | None = None
+    def __init__(self, shelf: Resources, processes: Processes, lines: RunLines) -> None:
+        self._shelf, self._processes, self._lines = shelf, processes, lines
+        self._followers: dict[Path, RunFollower] = {}
+        self._reports: dict[tuple[str, ...], str] = {}
+        self._is_read = asyncio.Event()
+        self._finding: asyncio.Task[None] | None = None
 
     def routes(self) -> list[Route]:
         """Return the routes."""
         return [
-            Route("/", self._list),
-            Route("/runs/{run}", self._run),
-            Route("/runs/{run}/report", self._report),
+            page_route("/", "runs", self._list),
+            page_route("/runs/{run}", "runs", self._run),
+            page_route("/runs/{run}/report", "runs", self._report),
             Route("/runs/{run}/events", self._events),
-            Route("/api/archive", endpoint(Archiving, self._archive), methods=["POST"]),
-            Route("/runs/{run}/analysis", self._analysis),
-            Route("/runs/{run}/analysis/page", self._analysis),
-            Route("/report", self._report),
-            Route("/diff", self._diff),
-            Route("/class", self._classes),
-            Route("/class/{run}/{page}", self._class),
+            api_route("/api/archive", Archiving, self._archive),
+            page_route("/runs/{run}/analysis", "runs", self._analysis),
+            page_route("/runs/{run}/analysis/page", "runs", self._analysis),
+            page_route("/report", "runs", self._report),
+            page_route("/diff", "runs", self._diff),
+            page_route("/class", "class", self._classes),
+            page_route("/class/{run}/{page}", "class", self._class),
         ]
 
     def start(self) -> None:
@@ -84,28 +150,26 @@ class RunPages:
         for follower in self._followers.values():
             follower.close()
 
-    # The list
-
     async def _archive(self, asked: Archiving, request: Request) -> BoardAnswer:
-        if self.shelf.home is None:
+        if self._shelf.home is None:
             raise ValueError("these runs were named one by one: there is no folder to keep an archive in")
         for name in asked.runs:
-            run_of(self.shelf, name)
-        await asyncio.to_thread(set_archived, self.shelf.home, asked.runs, asked.is_archived)
+            run_of(self._shelf, name)
+        await asyncio.to_thread(set_archived, self._shelf.home, asked.runs, asked.is_archived)
         return succeeded({})
 
-    async def _list(self, request: Request) -> Response:
+    async def _list(self, request: Request, frame: Frame) -> Response:
         lines = await asyncio.to_thread(self._read_lines)
-        names = await asyncio.to_thread(archived, self.shelf.home)
-        is_archive = "archive" in request.query_params
-        runs = [line for line in lines if (line.name in names) == is_archive]
+        names = await asyncio.to_thread(archived, self._shelf.home)
         kept = await asyncio.to_thread(lambda: kept_pages(self._with_pages()))
         self._is_read.set()
-        playing = [run for run in runs if run.state == "running"]
+        is_archive = "archive" in request.query_params
+        runs = [line for line in lines if (line.name in names) == is_archive]
+        playing = sum(run.state == "running" for run in runs)
         return lab_page(
             "runs.html",
-            frame_of(request, "runs"),
-            title=f"Archive: {_title(len(runs), 0).lower()}" if is_archive else _title(len(runs), len(playing)),
+            frame,
+            title=f"Archive: {_title(len(runs), 0).lower()}" if is_archive else _title(len(runs), playing),
             runs=runs,
             analyses=[page for page in kept if (page.run in names) == is_archive],
             is_archive=is_archive,
@@ -117,9 +181,9 @@ class RunPages:
         )
 
     def _read_lines(self) -> list[RunLine]:
-        lines = [self.lines.line(name, run) for name, run in self.shelf.named_runs().items()]
+        lines = [self._lines.line(name, run) for name, run in self._shelf.named_runs().items()]
         lines.sort(key=lambda line: line.begun, reverse=True)
-        strange = self.shelf.strange_runs().items()
+        strange = self._shelf.strange_runs().items()
         return lines + [
             damaged(run.name, f"{entry} is not a file, and links are not followed") for run, entry in strange
         ]
@@ -130,105 +194,91 @@ class RunPages:
         while True:
             await self._is_read.wait()
             self._is_read.clear()
-            for name, run in self.shelf.named_runs().items():
-                seen = self.lines.waiting().get(run)
+            for name, run in self._shelf.named_runs().items():
+                seen = self._lines.waiting().get(run)
                 if seen is None or rest.get(run, 0.0) > time.monotonic():
                     continue
                 started = time.monotonic()
-                answer = await self.processes.answer(partial(finding, run=name), "findings")
+                answer = await self._processes.answer(partial(finding, run=name), "findings")
                 rest[run] = time.monotonic() + _SHARE_OF_TIME * (time.monotonic() - started)
                 content = json.loads(answer.body)
                 if answer.status == 503:  # too busy now: the next look at the list tries again
                     continue
-                await asyncio.to_thread(
-                    self.lines.found, run, seen, content.get("finding") or content["error"], content.get("bars", [])
-                )
+                sentence, bars = content.get("finding") or content["error"], content.get("bars", [])
+                await asyncio.to_thread(self._lines.found, run, seen, sentence, bars)
 
-    # A run
-
-    def _named(self, request: Request) -> tuple[str, Path | None]:
+    async def _run(self, request: Request, frame: Frame) -> Response:
         name = request.path_params["run"]
-        return name, self.shelf.named_runs().get(name)
-
-    async def _run(self, request: Request) -> Response:
-        name, run = self._named(request)
+        run = self._shelf.named_runs().get(name)
         if run is not None and state_of(run) != "finished":
-            return lab_page("live.html", frame_of(request, "runs"), title=name, address=quote(name))
-        return await self._report(request)
+            return lab_page("live.html", frame, title=name, address=quote(name))
+        return await self._report(request, frame)
 
-    async def _report(self, request: Request) -> Response:
+    async def _report(self, request: Request, frame: Frame) -> Response:
         """Return the report of a run, or of several; it is kept until one of their logs changes."""
-        name, frame = request.path_params.get("run"), frame_of(request, "runs")
+        name = request.path_params.get("run")
         names = [name] if name else request.query_params.getlist("run")
-        runs = self.shelf.named_runs()
+        runs = self._shelf.named_runs()
         if missing := [name for name in names if name not in runs]:
-            return problem_page(frame, 404, "No such run", f"There is no run {missing[0]} in {frame.folder}.")
+            raise PageError(404, "No such run", f"There is no run {missing[0]} in {frame.folder}.")
         if not names:
-            return problem_page(frame, 400, "No run chosen", "Choose runs in the list of runs.")
+            raise PageError(400, "No run chosen", "Choose runs in the list of runs.")
         key = (*names, *(signature(runs[name]) for name in names))
         if key not in self._reports:
-            try:
-                page = await self._page(partial(report, runs=names), request.headers.get("x-page", ""))
-            except ValueError as error:
-                return problem_page(frame, 409, ", ".join(names), str(error))
+            asker = request.headers.get("x-page", "")
+            page = await self._page(partial(report, runs=names), 409, ", ".join(names), asker)
             if len(self._reports) >= _REPORTS_KEPT:
                 self._reports.pop(next(iter(self._reports)))
             self._reports[key] = page
         return framed(self._reports[key], frame, ", ".join(names))
 
-    async def _analysis(self, request: Request) -> Response:
+    async def _analysis(self, request: Request, frame: Frame) -> Response:
         """Return the page of an analysis or a discovery, which may come from anywhere, or what shows it in a box."""
-        frame, name = frame_of(request, "runs"), request.path_params["run"]
+        name = request.path_params["run"]
         try:
             page = await asyncio.to_thread(lambda: read_plain(self._with_pages()[name] / PAGE))
         except (KeyError, OSError, ValueError):
-            return problem_page(frame, 404, "No such analysis", f"There is no page of an analysis in {name}.")
-        is_boxed = request.url.path.endswith("/analysis/page")
-        return boxed(page, frame) if is_boxed else lab_page("kept.html", frame, title=name)
+            problem = f"There is no page of an analysis in {name}."
+            raise PageError(404, "No such analysis", problem) from None
+        if not request.url.path.endswith("/analysis/page"):
+            return lab_page("kept.html", frame, title=name)
+        # without scripts, in an origin of its own
+        return HTMLResponse(themed(page, frame), headers={"content-security-policy": _BOXED})
 
     def _with_pages(self) -> dict[str, Path]:
-        return with_pages(self.shelf.named_runs(), self.shelf.home)
+        return with_pages(self._shelf.named_runs(), self._shelf.home)
 
     async def _events(self, request: Request) -> Response:
-        name, run = self._named(request)
+        name = request.path_params["run"]
+        run = self._shelf.named_runs().get(name)
         if run is None:
             return JSONResponse({"error": f"no run {name}"}, status_code=404)
-        follower = self._followers.setdefault(run, RunFollower(run))
-        return follower.events()
+        return self._followers.setdefault(run, RunFollower(run)).events()
 
-    async def _diff(self, request: Request) -> Response:
-        frame = frame_of(request, "runs")
+    async def _diff(self, request: Request, frame: Frame) -> Response:
         before, after = (request.query_params.get(word, "") for word in ("before", "after"))
         if not (before and after):
-            return problem_page(frame, 400, "Compare two runs", "Select two runs in the list of runs.")
-        try:
-            return framed(await self._page(partial(diff, names=(before, after))), frame, f"{before}, {after}")
-        except ValueError as error:
-            return problem_page(frame, 409, f"{before} and {after}", str(error))
+            raise PageError(400, "Compare two runs", "Select two runs in the list of runs.")
+        page = await self._page(partial(diff, names=(before, after)), 409, f"{before} and {after}")
+        return framed(page, frame, f"{before}, {after}")
 
-    async def _page(self, question: Question, asker: str = "") -> str:
-        """Return the page that answers a question, or raise a ValueError with the reason why there is none."""
-        content = json.loads((await self.processes.answer(question, asker)).body)
+    async def _page(self, question: Question, status: int, title: str, asker: str = "") -> str:
+        """Return the page that answers a question; the reason why there is none is a `PageError` with this title."""
+        content = json.loads((await self._processes.answer(question, asker)).body)
         if "error" in content:
-            raise ValueError(content["error"])
+            raise PageError(status, title, content["error"])
         return str(content["page"])
 
-    # Leagues
-
-    async def _classes(self, request: Request) -> Response:
-        frame = frame_of(request, "class")
-        leagues = [name for name, run in self.shelf.named_runs().items() if (run / LEAGUE).is_file()]
+    async def _classes(self, request: Request, frame: Frame) -> Response:
+        leagues = [name for name, run in self._shelf.named_runs().items() if (run / LEAGUE).is_file()]
         if len(leagues) == 1:
             return RedirectResponse(f"/class/{quote(leagues[0])}/{INDEX}")
         return lab_page("classes.html", frame, title="Class", leagues=leagues)
 
-    async def _class(self, request: Request) -> Response:
-        frame = frame_of(request, "class")
+    async def _class(self, request: Request, frame: Frame) -> Response:
         name, page = request.path_params["run"], request.path_params["page"]
-        try:
-            return framed(await self._page(partial(league, name=name, page=page)), frame)
-        except ValueError as error:
-            return problem_page(frame, 404, f"No page of the league {name}", str(error))
+        question = partial(league, name=name, page=page)
+        return framed(await self._page(question, 404, f"No page of the league {name}"), frame)
 
 
 def _title(runs: int, playing: int) -> str:
@@ -252,8 +302,6 @@ _SHARE_OF_LOOKS = 20
 _PING = 15.0
 _LISTENERS = 16
 """Maximum number of pages that receive updates of a run at a time; the log is read once for all of them."""
-
-
 _WINDOW = 60.0
 """Seconds over which games are counted."""
 
@@ -400,17 +448,8 @@ def run_state(run: Path) -> dict[str, Any]:
 
 def blank_state(run: Path) -> dict[str, Any]:
     """Return the state of a run that has not started."""
-    return {
-        "run": run.name,
-        "played": 0,
-        "total": 0,
-        "state": "running",
-        "caveat": "",
-        "standings": [],
-        "race": None,
-        "forfeits": [],
-        "games": [],
-    }
+    nothing: dict[str, Any] = {"caveat": "", "standings": [], "race": None, "forfeits": [], "games": []}
+    return {"run": run.name, "played": 0, "total": 0, "state": "running", **nothing}
 
 
 def standings(findings: RunResults) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ import webbrowser
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -29,60 +28,38 @@ from knights_isolation.experiments.plan import AgentLike, parse_agent, reference
 from knights_isolation.experiments.play.pools.interrupts import until_interrupted
 from knights_isolation.experiments.record.run_directory import HOME, check_run, load_run
 from knights_isolation.isolation.files.folders import temporary_folder
-from knights_isolation.isolation.processes.child import Setup
 from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.rules.geometry import cell_name
 from knights_isolation.isolation.rules.solved_tables import covered_sizes
 
 from ..answers import RunLike, run_path, run_paths
-from ..board.board_api import BoardApi
+from ..board.board_api import TOKEN, BoardApi, Guarded, leading_to
 from ..board.board_processes import ROOM, Processes, ServerLimits
-from ..board.request_guard import TOKEN, Guarded, leading_to
 from ..board.resources import Resources
 from ..pages.templates import STYLE
 from ..replay import BOARD_STATIC
 from ..text.cell_values import Share
-from .framing import frame_of, lab_page, problem_page
 from .heuristic_pages import HeuristicPages
 from .lab_answers import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from .run_lines import RunLines
-from .run_pages import RunPages
-from .starting_runs import COMPILED, RunStarter
+from .run_pages import Frame, PageError, RunPages, lab_page, page_route
 
 LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"
-_FOR_TRIALS = (
-    "knights_isolation.reports.lab.lab_answers",
-    "knights_isolation.experiments.analysis.quick_trial",
-    "knights_isolation.reports.analysis.file_answers",
-    "knights_isolation.isolation.native.position",
-)
 
 
 class LabServer(uvicorn.Server):
     """Server of the lab at http://127.0.0.1:`port`. Questions are answered in parallel, in child processes.
 
-    Only who has `secret` is answered; see `request_guard`.
-
-    Raises:
-        ValueError: something on the shelf cannot be used in another process.
+    Only who has `secret` is answered; see `board_api`.
     """
 
     def __init__(self, shelf: Resources, port: int, room: ServerLimits = ROOM) -> None:
-        tries = temporary_folder("try").path.resolve()
-        scratch = tries / COMPILED
-        scratch.mkdir()
         self._processes = Processes(shelf, room)
-        sandbox = Setup(b"", "sandboxed", str(tries), _FOR_TRIALS, str(scratch))
-        self._sandboxed = Processes(Resources(), room, sandbox)
-        self._sandboxed_here = Processes(Resources(), room, replace(sandbox, readable=(str(Path().resolve()),)))
         self._api = BoardApi(shelf, self._processes)
         lines = RunLines()
         self._runs = RunPages(shelf, self._processes, lines)
-        self._starter = starter = RunStarter(tries, shelf)
-        self._heuristics = HeuristicPages(
-            self._processes, self._sandboxed, self._sandboxed_here, tries, starter, shelf, lines
-        )
+        self._heuristics = HeuristicPages(shelf, self._processes, lines, room)
         self._folder = str(shelf.home) if shelf.home else ", ".join(map(str, shelf.runs))
         self._port = port
         self.secret = secrets.token_urlsafe(32)
@@ -106,27 +83,26 @@ class LabServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Cancel all questions, end all streams and all processes that answer."""
         self._api.cancel()
-        for part in (self._runs, self._starter, self._processes, self._sandboxed, self._sandboxed_here):
+        for part in (self._runs, self._heuristics, self._processes):
             part.close()
         await super().shutdown(sockets)
 
     def _app(self, port: int) -> ASGIApp:
-        async def board(request: Request) -> Response:
-            return lab_page("board.html", frame_of(request, "board"), title="Board")
-
         async def style(request: Request) -> Response:
             return FileResponse(STYLE)
+
+        async def board(request: Request, frame: Frame) -> Response:
+            return lab_page("board.html", frame, title="Board")
 
         routes = [
             *self._runs.routes(),
             *self._heuristics.routes(),
-            *self._starter.routes(),
-            Route("/openings", openings_page),
-            self._api.route("/api/puzzles/{number}", PuzzleQuestion, puzzle, "GET"),
+            page_route("/openings", "openings", _openings_page),
+            page_route("/board", "board", board),
+            self._api.route("/api/puzzles/{number}", PuzzleQuestion, puzzle),
             self._api.route("/api/puzzles", PuzzleAnswer, judge_move),
-            Route("/board", board),
-            Route("/lab.css", style),
             *self._api.routes(),
+            Route("/lab.css", style),
             Mount("/lab", StaticFiles(directory=STATIC)),
             Mount("/static", StaticFiles(directory=BOARD_STATIC)),
         ]
@@ -161,11 +137,7 @@ def serve_run(run: RunLike | None, port: int, open_browser: bool) -> None:
 
 
 def serve(shelf: Resources, port: int, name: str, path: str, open_browser: bool) -> None:
-    """Serve the lab until Ctrl-C; port 0 takes any free one. The address of the page `path` is printed as of `name`.
-
-    Raises:
-        ValueError: the port is taken.
-    """
+    """Serve the lab until Ctrl-C; port 0 takes any free one. The address of the page `path` is printed as of `name`."""
     with until_interrupted(), listen(port) as listener:
         server = LabServer(shelf, listener.getsockname()[1])
         announce = partial(print, f"{name}:", end=" (Ctrl-C to stop)\n", flush=True)
@@ -197,11 +169,7 @@ def page_of_run(run: Path) -> str:
 
 
 def listen(port: int) -> socket.socket:
-    """Open a socket on the loopback address.
-
-    Raises:
-        ValueError: the port is taken, or not permitted.
-    """
+    """Open a socket on the loopback address; ValueError if the port is taken, or not permitted."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -239,14 +207,12 @@ def title_of(summary: BoardSummary) -> str:
     return f"Every first placement loses; {which} navy the fewest refutations, {fewest} of {cells - 1}"
 
 
-async def openings_page(request: Request) -> Response:
-    """Return the page of a board's openings."""
-    frame = frame_of(request, "openings")
+async def _openings_page(request: Request, frame: Frame) -> Response:
     try:
         size = parse_size(request.query_params.get("board", "7x7"))
         summary = summarise(shipped_pairs(size), size)
     except ValueError as error:
-        return problem_page(frame, 404, "No such board", str(error))
+        raise PageError(404, "No such board", str(error)) from None
     facts = {"size": str(size), "rows": size.rows, "columns": size.columns, "refutations": summary.refutations}
     return lab_page(
         "openings.html",

@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 from pydantic import Field
 from starlette.requests import Request
-from starlette.routing import Route
 
 from knights_isolation.experiments.play.run_extension import extended_config
 from knights_isolation.experiments.play.sandboxed_run import setup_of, user_files
@@ -24,10 +23,8 @@ from knights_isolation.experiments.record.run_directory import is_finished, is_r
 from knights_isolation.isolation.compiling.code_cache import copy_engine
 from knights_isolation.isolation.processes.child import Child, NoAnswer
 
-from ..board.board_api import endpoint
 from ..board.board_processes import BoardAnswer, failed, succeeded
-from ..board.request_models import Name, StrictModel
-from ..board.resources import Resources, run_of
+from ..board.resources import Name, Resources, StrictModel, run_of
 
 _LOOKS_EVERY = 0.2
 """Seconds between two looks whether a run has begun."""
@@ -63,10 +60,6 @@ class RunStarter:
         self._sandboxed: asyncio.Task[None] | None = None
         self._scratch = folder / COMPILED
 
-    def routes(self) -> list[Route]:
-        """Return the route that extends a run by openings."""
-        return [Route("/api/extend", endpoint(Extending, self._extend), methods=["POST"])]
-
     @property
     def is_busy(self) -> bool:
         """Whether a run that was started here is still being played."""
@@ -100,12 +93,8 @@ class RunStarter:
                 raise ValueError(why or "the run has not begun")
             await asyncio.sleep(_LOOKS_EVERY)
 
-    async def start(self, words: list[str], out: Path) -> None:
-        """Start a command, and return when the run `out` that it plays has begun.
-
-        Raises:
-            ValueError: the command has failed before; the message is its last line.
-        """
+    async def _start(self, words: list[str], out: Path) -> None:
+        """Start a command, and return when the run `out` has begun; its last line is the message if it fails before."""
         with self._said.open("wb") as said:
             process = subprocess.Popen([sys.executable, "-c", _COMMAND, *words], stdout=said, stderr=said)
         self._processes.append(process)
@@ -115,7 +104,8 @@ class RunStarter:
                 raise ValueError(lines[-1] if lines else "the run has not begun")
             await asyncio.sleep(_LOOKS_EVERY)
 
-    async def _extend(self, asked: Extending, request: Request) -> BoardAnswer:
+    async def extend(self, asked: Extending, request: Request) -> BoardAnswer:
+        """Play a run with more openings for a contender, and return the address of its page."""
         run = run_of(self._shelf, asked.run)
         if self.is_busy:
             return failed(503, BUSY)
@@ -125,7 +115,7 @@ class RunStarter:
             await self.start_sandboxed("tournament", keys, out, files, run)
         else:
             words = ["tournament", "--extend", str(run), "--contender", asked.contender]
-            await self.start([*words, "--pairs", str(asked.pairs), "--out", str(out)], out)
+            await self._start([*words, "--pairs", str(asked.pairs), "--out", str(out)], out)
         return succeeded({"address": f"/runs/{quote(out.name)}"})
 
 

@@ -7,7 +7,7 @@ of a log that have been merged into others are ignored, as everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -21,23 +21,14 @@ from knights_isolation.isolation.rules.game import ON_THE_BOARD, Size
 from knights_isolation.isolation.rules.geometry import cells_of, full_mask
 from knights_isolation.isolation.suggestions import advice, command
 
-from ..exact import labels
-from ..plan.openings import Ids, orbit_ids, orbit_ids_by_ply
-from ..record.columns import (
-    Table,
-    concatenate,
-    lengths,
-    lists,
-    numbers,
-    on_board,
-    table_of_rows,
-    to_names,
-    with_plain_texts,
-)
-from ..record.log import PER_PLY, SCHEMA, find_row, fold_batches, read_games, read_table
-from ..record.log_validation import check_log
-from ..record.run_directory import is_run, load_run, run_called
-from ..record.schema import AGENTS, schema_of
+from .exact import labels
+from .plan.openings import Ids, orbit_ids, orbit_ids_by_ply
+from .record import columns as arrow
+from .record.columns import Table
+from .record.log import PER_PLY, SCHEMA, find_row, fold_batches, read_games, read_table
+from .record.log_validation import check_log
+from .record.run_directory import is_run, load_run, run_called
+from .record.schema import AGENTS, schema_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,7 +166,7 @@ def connect_runs(runs: Sequence[str | Path], file: str | Path | None = None) -> 
     if file is not None and Path(file).exists():
         raise ValueError(f"{file} already exists: choose another name, or remove it")
     paths = [run_called(run) for run in runs]
-    games = concatenate((_with_run(path, read_table(path, _OF_GAMES)) for path in paths), SCHEMA)
+    games = arrow.concatenate((_with_run(path, read_table(path, _OF_GAMES)) for path in paths), SCHEMA)
     tables = {"games": games, "agents": _agents(paths), "labelled_games": _labels(paths)}
     connection = duckdb.connect(str(file) if file is not None else ":memory:")
     for name, table in tables.items():
@@ -207,12 +198,12 @@ def query_runs(query: str, runs: Sequence[str | Path]) -> Table:
 
 def _labels(paths: Sequence[Path]) -> Table:
     tables = [_with_run(path, labels.read_label_table(path)) for path in paths if labels.has_labels(path)]
-    return concatenate(tables, _with_run(Path(), labels.SCHEMA.empty_table()).schema)
+    return arrow.concatenate(tables, _with_run(Path(), labels.SCHEMA.empty_table()).schema)
 
 
 def _with_run(path: Path, table: Table) -> Table:
-    runs = to_names(np.zeros(len(table), np.int8), [str(path)])
-    return with_plain_texts(table.replace_schema_metadata().add_column(0, "run", runs))
+    runs = arrow.to_names(np.zeros(len(table), np.int8), [str(path)])
+    return arrow.with_plain_texts(table.replace_schema_metadata().add_column(0, "run", runs))
 
 
 def _agents(paths: Sequence[Path]) -> Table:
@@ -229,7 +220,7 @@ def _agents(paths: Sequence[Path]) -> Table:
         if is_run(path)
         for name, entry in load_run(path).agents.items()
     ]
-    return table_of_rows(rows, schema_of(AGENTS))
+    return arrow.table_of_rows(rows, schema_of(AGENTS))
 
 
 PLIES = 24
@@ -281,12 +272,9 @@ def read_played(run: str | Path, size: Size) -> PlayedGames:
         ValueError: there is no run there, it contains games that do not belong to it, or a file of it is damaged.
     """
     check_log(run)
-    parts = [PlayedGames(np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
-
-    def known(games: Iterable[Table]) -> list[PlayedGames]:
-        return [_known(on_board(table, size), size) for table in games]
-
-    parts += fold_batches(run, ("rows", "columns", "opening", "moves", "winner"), known)
+    columns = ("rows", "columns", "opening", "moves", "winner")
+    parts = fold_batches(run, columns, lambda games: [_known(arrow.on_board(table, size), size) for table in games])
+    parts.append(PlayedGames(np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8)))
     return PlayedGames(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -307,14 +295,14 @@ def explore(played: PlayedGames, board: Board) -> Continuations:
 
 
 def _known(table: Table, size: Size) -> PlayedGames:
-    moves, starts = lists(table, "moves")
+    moves, starts = arrow.lists(table, "moves")
     game = np.repeat(np.arange(len(table)), np.diff(starts))
     ply = np.arange(len(moves)) - starts[game]
     is_kept = ply < PLIES
     cells = np.full((len(table), PLIES), -1, np.int16)
     cells[game[is_kept], ply[is_kept]] = moves[is_kept]
-    drawn = lengths(table, "opening").astype(np.int16)
-    return PlayedGames(orbit_ids_by_ply(cells, size), drawn, numbers(table, "winner").astype(np.int8))
+    drawn = arrow.lengths(table, "opening").astype(np.int16)
+    return PlayedGames(orbit_ids_by_ply(cells, size), drawn, arrow.numbers(table, "winner").astype(np.int8))
 
 
 def _orbits(*boards: Board) -> list[int]:

@@ -31,20 +31,20 @@ from knights_isolation.isolation.rules.game import REASON_WORDS, Reason, Size, p
 from knights_isolation.isolation.search.agents import Agent
 from knights_isolation.isolation.suggestions import command, file_meant
 
-from ..agent_like import AgentLike
-from ..plan import parse_agent, run_keeping
-from ..plan.config import load_config
-from ..plan.openings import colour_roles, opening_ids, orbit_ids, padded
-from ..plan.schedule import Match, Schedule
-from ..play.finished_games import FinishedGames, games_table
-from ..record import log, log_parts
-from ..record.checked_lines import read_json, write_json
-from ..record.columns import Table, table_of_rows
-from ..record.log import COLOURS, PER_PLY, SCHEMA, games_folder
-from ..record.log_validation import check_log
-from ..record.run_directory import check_run, is_run
-from ..record.schema import IMPORTED, AgentEntry, RunInfo
+from .agent_like import AgentLike
+from .plan import parse_agent, run_keeping
+from .plan.config import load_config
+from .plan.openings import colour_roles, opening_ids, orbit_ids, padded
+from .plan.schedule import Match, Schedule
+from .play.finished_games import FinishedGames, games_table
 from .queries import connect_runs
+from .record import log, log_parts
+from .record.checked_lines import read_json, write_json
+from .record.columns import Table, table_of_rows
+from .record.log import COLOURS, PER_PLY, SCHEMA, games_folder
+from .record.log_validation import check_log
+from .record.run_directory import check_run, is_run
+from .record.schema import IMPORTED, AgentEntry, RunInfo
 
 Kind = Literal["pgn", "csv", "jsonl"]
 _LISTS = ("opening", *PER_PLY)
@@ -112,18 +112,14 @@ def _as_pgn(row: Mapping[str, Any], event: str) -> str:
         "Termination": row["reason"],
         **({"Detail": row["detail"]} if row["detail"] else {}),
     }
+    # score, depth and seconds of a move as match runners write them: +1.50/6 0.012s
     comments = [
-        _comment(*ply) if ply_index >= len(row["opening"]) else ""
-        for ply_index, ply in enumerate(zip(row["score"], row["depth"], row["time_us"], strict=True))
+        f"{'' if math.isnan(score) else f'{score:+.2f}/{depth} '}{time_us / 1e6:.3f}s"
+        for score, depth, time_us in zip(row["score"], row["depth"], row["time_us"], strict=True)
     ]
+    comments[: len(row["opening"])] = [""] * len(row["opening"])
     size = Size(row["rows"], row["columns"])
     return write_pgn(tags, size, tuple(row["moves"]), tuple(comments), row["winner"]) + "\n"
-
-
-def _comment(score: float, depth: int, time_us: int) -> str:
-    """Format score, depth and seconds of a move like match runners do: `+1.50/6 0.012s`."""
-    search = "" if math.isnan(score) else f"{score:+.2f}/{depth} "
-    return f"{search}{time_us / 1e6:.3f}s"
 
 
 def _as_cell(name: str, value: Any) -> str:
@@ -299,11 +295,7 @@ def facts_of(game: GameRecord) -> dict[str, Any]:
 
 
 def load_game(path: str | Path) -> GameRecord:
-    """Read a game that `save_game` has written.
-
-    Raises:
-        ValueError: the file cannot be read, or holds no legal game.
-    """
+    """Read a game that `save_game` has written; ValueError if the file cannot be read, or holds no legal game."""
     try:
         facts = read_json(Path(path))
         columns = {name: tuple(facts[name]) for name in ("opening", *PER_PLY)}
