@@ -122,8 +122,7 @@ def parse_openings(text: str) -> OpeningSpec:
     >>> parse_openings("placements,same").subset
     'same'
 
-    Raises:
-        ValueError: the text is none of these.
+    Raises ValueError if the text is none of these.
     """
     source, _, subset = text.partition(",")
     if subset not in ("", *get_args(Subset)):
@@ -141,11 +140,7 @@ def parse_openings(text: str) -> OpeningSpec:
 
 
 def check_jobs(jobs: int) -> int:
-    """Return the number of processes if it is reasonable for this machine.
-
-    Raises:
-        ValueError: it exceeds a small multiple of the cores, which only wastes memory.
-    """
+    """Return the number of processes; ValueError if it is more than a small multiple of this machine's cores."""
     from joblib import cpu_count  # its import takes as long as that of this whole package, and it is rarely needed
 
     most = JOBS_A_CORE * cpu_count()

@@ -91,9 +91,13 @@ def reference_of(function: AgentLike) -> str:
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     path = cache_folder() / FOLDER / digest / f"{source.label(name)}.py"
     if not path.exists():
-        make_folder(path.parent)
-        write_text(path, text)
+        _write(path, text)
     return f"{path}:{name}"
+
+
+def _write(path: Path, text: str) -> None:
+    make_folder(path.parent)
+    write_text(path, text)
 
 
 def is_function_file(path: str | Path) -> bool:
@@ -105,8 +109,7 @@ def keep_function_files(run: Path, paths: Iterable[str]) -> None:
     """Copy the files that were written for functions into the directory of a run."""
     for path in map(Path, paths):
         if kept := _kept_path(path):
-            make_folder((run / kept).parent)
-            write_text(run / kept, path.read_text(encoding="utf-8"))
+            _write(run / kept, path.read_text(encoding="utf-8"))
 
 
 def restore_function_files(run: Path, specs: Iterable[str]) -> None:
@@ -116,8 +119,7 @@ def restore_function_files(run: Path, specs: Iterable[str]) -> None:
             path = Path(match[1])
             kept = _kept_path(path)
             if kept and not path.exists() and (run / kept).exists():
-                make_folder(path.parent)
-                write_text(path, (run / kept).read_text(encoding="utf-8"))
+                _write(path, (run / kept).read_text(encoding="utf-8"))
 
 
 def _kept_path(path: Path) -> Path | None:
@@ -204,15 +206,11 @@ class _Source:
         else:
             node.name = name
             text = ast.unparse(node)
-        known = dict(_closure(defined))
+        known = {**_globals(defined), **dict(_closure(defined))}
         for used in _names_used(text):
-            if used == name:
-                continue
-            if used in known:
+            if used != name and used in known:
                 self._require(used, known[used])
-            elif used in _globals(defined):
-                self._require(used, _globals(defined)[used])
-            elif not hasattr(builtins, used):
+            elif used != name and not hasattr(builtins, used):
                 raise ValueError(f"{name} uses {used}, which is not defined")
         self._parts.append(text)
 
@@ -229,10 +227,8 @@ class _Source:
         if isinstance(value, float):
             return repr(value) if math.isfinite(value) else f'float("{value}")'
         if type(value) in _COLLECTIONS:
-            inner = [
-                self._expression(part, name)
-                for part in (sorted(value, key=repr) if isinstance(value, set | frozenset) else value)
-            ]
+            parts = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+            inner = [self._expression(part, name) for part in parts]
             return _COLLECTIONS[type(value)].format(", ".join(inner) + "," * (len(inner) == 1))
         if type(value) is dict:
             pairs = (f"{self._expression(key, name)}: {self._expression(part, name)}" for key, part in value.items())
@@ -245,11 +241,8 @@ class _Source:
             return self._added(value)
         if is_dataclass(value) and not isinstance(value, type):
             self._require(type(value).__name__, type(value))
-            given = (
-                f"{field.name}={self._expression(getattr(value, field.name), name)}"
-                for field in fields(value)
-                if field.init
-            )
+            names = [field.name for field in fields(value) if field.init]
+            given = (f"{field}={self._expression(getattr(value, field), name)}" for field in names)
             return f"{type(value).__name__}({', '.join(given)})"
         raise ValueError(f"{name} is or uses a {type(value).__name__}, which cannot be written to a file: {_HINT}")
 
@@ -296,9 +289,8 @@ def _check_current(function: FunctionType) -> None:
     with suppress_warnings():
         codes = codes_in(compile(file_tree(function), "<source>", "exec", dont_inherit=True))
     if not any(essence(code) == essence(function.__code__) for code in codes):
-        raise ValueError(
-            f"the source of {function.__name__} has changed since it was defined: define or import it again"
-        )
+        what = f"the source of {function.__name__} has changed since it was defined"
+        raise ValueError(f"{what}: define or import it again")
 
 
 def _names_used(text: str) -> list[str]:
@@ -363,9 +355,8 @@ def _import_of(name: str, value: Any) -> str | None:
 
 def _module_import(name: str, module: ModuleType) -> str:
     if not _is_installed(module.__name__):
-        raise ValueError(
-            f"the module {module.__name__} is your own: write `from {module.__name__} import …` for what is used"
-        )
+        remedy = f"write `from {module.__name__} import …` for what is used"
+        raise ValueError(f"the module {module.__name__} is your own: {remedy}")
     home = bare(module.__name__)
     return f"import {home}" if home == name else f"import {home} as {name}"
 

@@ -73,10 +73,8 @@ def player_in(file: Path) -> tuple[str, str] | str:
 def players_in(file: Path) -> dict[str, str]:
     """Return the player classes in a source, and their aliases, each with its edition.
 
-    The edition is first, second or third, or empty if a class has its methods from another file.
-
-    Raises:
-        ValueError: the source cannot be read; the message contains the file's problem.
+    The edition is first, second or third, or empty if a class has its methods from another file. Raises ValueError
+    with the file's problem if it cannot be read.
     """
     try:
         if file.stat().st_size > LARGEST_SOURCE:
@@ -105,11 +103,10 @@ def _edition(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: tuple[s
         is_first = len(asked) - len(parameters.defaults) == 4 or "legal_moves" in asked
         return FIRST.name if is_first else SECOND.name
     bases = [base.id if isinstance(base, ast.Name) else getattr(base, "attr", "") for base in node.bases]
-    for base in bases:
-        if base in classes and base not in seen:
-            inherited = _edition(classes[base], classes, (*seen, node.name))
-            if inherited is not None:
-                return inherited
+    known = (classes[base] for base in bases if base in classes and base not in seen)
+    inherited = (_edition(base, classes, (*seen, node.name)) for base in known)
+    if (edition := next((each for each in inherited if each is not None), None)) is not None:
+        return edition
     if any(base in _BASES_OF_THIRD for base in bases):
         return THIRD.name
     is_from_elsewhere = any(base and base != "object" and base not in classes for base in bases)
@@ -177,13 +174,12 @@ def evaluation_methods(path: str | Path) -> dict[str, Heuristic]:
 
     They take a state, or a state and a player_id. Each is called once, in a position after both placements.
     """
-    module = load_module(path)
-    players = [player for name, player in _third_edition_players(module) if name == player.__name__]
-    methods = [(player, method) for player in players for method in vars(player) if not method.startswith("__")]
-    names = [f"{player.__name__}.{method}" for player, method in methods]
+    players = [(name, player) for name, player in _third_edition_players(load_module(path)) if name == player.__name__]
+    names = [f"{name}.{method}" for name, player in players for method in vars(player) if not method.startswith("__")]
     loaded = {name: load(path, name).value for name in names}
-    adapted = {name: value for name, value in loaded.items() if isinstance(value, StateHeuristic)}
-    return {name: method for name, method in adapted.items() if _is_evaluation(method)}
+    return {
+        name: value for name, value in loaded.items() if isinstance(value, StateHeuristic) and _is_evaluation(value)
+    }
 
 
 def _third_edition_players(module: ModuleType) -> list[tuple[str, Any]]:

@@ -42,11 +42,9 @@ def measured(costs: Costs) -> dict[str, Cost]:
 def at_equal_cost(plan: Plan, measure: Callable[[Sequence[str]], Costs]) -> tuple[Plan, dict[str, Cost]]:
     """Scale contenders' node limits to equal cost; return the plan and all costs.
 
-    `measure` returns the costs of agents by name, relative to the first.
-
-    Each limit is divided by the contender's cost per node relative to the baseline's.
-
-    The limits are fixed numbers from then on, so that the run means the same when it is resumed or repeated.
+    `measure` returns the costs of agents by name, relative to the first. Each limit is divided by the contender's cost
+    per node relative to the baseline's, and is a fixed number from then on, so that the run means the same when it is
+    resumed or repeated.
     """
     baseline, contenders = check_scalable(plan)
     costs = measure(to_measure(plan))

@@ -25,13 +25,7 @@ _SCHEDULED = schema_of(column for column in LOG if column.name in log.SCHEDULED)
 
 @dataclass(frozen=True)
 class FinishedGames:
-    """n finished games.
-
-    Attributes:
-        ids: int64[n], ids in the schedule.
-        games: course of each game, in this order.
-        started_us: int64[n], start of a game's batch, in microseconds since 1970 (UTC).
-    """
+    """n finished games: their ids in the schedule, their courses, and when a game's batch started, in µs since 1970."""
 
     ids: Ids
     games: GameBatch
@@ -49,13 +43,7 @@ class GameEndings:
 
 @dataclass(frozen=True)
 class LogPart:
-    """n finished games that another machine has already encoded as a part of the log.
-
-    Attributes:
-        ids: int64[n], ids in the schedule.
-        games: how each of them ended, in this order.
-        data: the part, encoded by `log_parts.encode_part`.
-    """
+    """n finished games that another machine has already encoded as a part of the log, by `log_parts.encode_part`."""
 
     ids: Ids
     games: GameEndings

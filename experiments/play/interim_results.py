@@ -69,16 +69,12 @@ def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
     (baseline,) = having(plan.entrants, "baseline")
     own = {contender: _record_so_far(plan, pairs, contender) for contender in having(plan.entrants, "contender")}
     if plan.config.format == "head-to-head":
-        model = plan.config.elo_model or "logistic"
-        return {
-            contender: duel_path(record, baseline, low, high, error, error, model) for contender, record in own.items()
-        }
+        terms = (low, high, error, error, plan.config.elo_model or "logistic")
+        return {contender: duel_path(record, baseline, *terms) for contender, record in own.items()}
     controls = having(plan.entrants, "control") if plan.pools_control else []
-    base, *others = (_record_so_far(plan, pairs, agent) for agent in (baseline, *controls))
-    control = others[0] if others else None
-    return {
-        contender: gauntlet_path(record, base, low, high, error, error, control) for contender, record in own.items()
-    }
+    base, control, *_ = (*(_record_so_far(plan, pairs, agent) for agent in (baseline, *controls)), None)
+    bounds = (low, high, error, error)
+    return {contender: gauntlet_path(record, base, *bounds, control) for contender, record in own.items()}
 
 
 def _record_so_far(plan: Plan, pairs: NDArray[np.int8], agent: int) -> AgentPairs:

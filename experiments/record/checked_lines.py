@@ -58,13 +58,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Lines:
-    """Contents of a file of records.
+    """The records of a file by line number, without their checksums, and the numbers of damaged lines.
 
-    Attributes:
-        records: the objects of the undamaged lines, without their checksums, by line number.
-        damaged: numbers of the lines that differ from what was written.
-        unsealed: number of lines without a checksum, from older versions.
-        is_torn: whether the last line is incomplete, as after a kill.
+    `unsealed` lines have no checksum, being of older versions. `is_torn`: the last line is incomplete, as after a kill.
     """
 
     records: dict[int, dict[str, Any]]

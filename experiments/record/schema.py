@@ -184,11 +184,7 @@ def schema_of(columns: Iterable[Column]) -> Schema:
 
 
 def lift(table: pa.Table, schema: Schema) -> pa.Table:
-    """Return the columns of a table as this version writes them; its metadata stay the file's.
-
-    Raises:
-        pyarrow.ArrowInvalid: a value of an older type does not fit the type of today.
-    """
+    """Return a table with the types of today, or raise ArrowInvalid if values do not fit; its metadata stay the file's."""
     fields = pa.schema([schema.field(name) for name in table.column_names], table.schema.metadata)
     return table if table.schema.equals(fields) else table.cast(fields)
 
@@ -319,11 +315,7 @@ def baseline_of(roles: Mapping[str, Iterable[str]]) -> str | None:
 
 
 def read_settings(text: str) -> dict[str, Any]:
-    """Read an agent's settings, as stored in the log and in `run.json`; an empty text has none.
-
-    Raises:
-        ValueError: they have another format.
-    """
+    """Read an agent's settings; an empty text has none. Raises ValueError if they have another format."""
     settings = json.loads(text or "{}")
     if not isinstance(settings, dict):
         raise ValueError(f"an agent's settings are an object of JSON, not {text}")
@@ -331,11 +323,7 @@ def read_settings(text: str) -> dict[str, Any]:
 
 
 def lifted(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the contents of a `run.json` of any version as those of today's.
-
-    Raises:
-        ValueError: a later version of this package wrote it.
-    """
+    """Return the contents of a `run.json` of any version as those of today's; ValueError if that is a later one."""
     version = facts.get("version", 0)
     if type(version) is not int or version < 0:
         raise ValueError(f"version must be a whole number, not {version!r}")
@@ -355,39 +343,28 @@ def _lifted_agent(entry: Any) -> Any:
     return {**facts_in_settings(entry["settings"]), **entry}
 
 
-_KINDS = {
-    "random": "known",
-    "greedy": "known, repeats",
-    "perfect": "known, repeats",
-    "search": "known, repeats",
-    "policy": "known",
-    "classic": "known",
-    "apart": "known, restricted",
-}
-"""Kinds of agents of version 0 besides external programs: which repeat a game under a limit that is no time."""
-_REPRODUCIBLE = {"depth", "nodes"}
+_REPEATING = ("greedy", "perfect", "search")
+"""Kinds of agents of version 0 that repeat a game under a limit that is no time."""
+_KNOWN = (*_REPEATING, "random", "policy", "classic", "apart")
+"""Kinds of agents of version 0 besides external programs."""
 
 
 def facts_in_settings(text: str) -> dict[str, bool]:
     """Return what an agent's settings say of the fields of `AgentEntry` that version 0 did not record."""
     settings = read_settings(text)
-    kind = _KINDS.get(str(settings.get("kind")), "")
+    kind = settings.get("kind")
     has_playouts = settings.get("method") == "mcts" and "heuristic" not in settings
     is_drawn = has_playouts or "random_ties" in settings.get("options", ())
     return {
-        "deterministic": "repeats" in kind and not is_drawn and {*settings.get("limit", {})} <= _REPRODUCIBLE,
-        "unknown": "kind" in settings and not kind,
-        "restricted": "restricted" in kind,
-        "imported": settings.get("kind") == IMPORTED,
+        "deterministic": kind in _REPEATING and not is_drawn and {*settings.get("limit", {})} <= {"depth", "nodes"},
+        "unknown": "kind" in settings and kind not in _KNOWN,
+        "restricted": kind == "apart",
+        "imported": kind == IMPORTED,
     }
 
 
 def read_facts(settings: str) -> AgentEntry:
-    """Return what an agent's settings alone say, as stored in the log: JSON, may be empty.
-
-    Raises:
-        ValueError: the settings have another format.
-    """
+    """Return what an agent's settings alone say; see `read_settings`."""
     return AgentEntry("", [], settings, **facts_in_settings(settings))
 
 
