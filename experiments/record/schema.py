@@ -184,7 +184,7 @@ def schema_of(columns: Iterable[Column]) -> Schema:
 
 
 def lift(table: pa.Table, schema: Schema) -> pa.Table:
-    """Return a table with the types of today, or raise ArrowInvalid if values do not fit; its metadata stay the file's."""
+    """Return a table with the types of today, or raise ArrowInvalid if values do not fit; it keeps its metadata."""
     fields = pa.schema([schema.field(name) for name in table.column_names], table.schema.metadata)
     return table if table.schema.equals(fields) else table.cast(fields)
 
