@@ -53,11 +53,8 @@ def measure_costs(
     """Return the cost of each agent's search in the opening and the middle game, or why it cannot be measured.
 
     Each agent searches with its own limit, up to `NODES` per move. The reference is the first agent that can be
-    measured. Agents with the same code and limit are measured once and get the same cost.
-
-    Args:
-        interpreted: search in Python even if the heuristics compile.
-        most_rounds: rounds of agents that are fast; fewer are quicker and less exact.
+    measured. Agents with the same code and limit are measured once and get the same cost. Fast agents have
+    `most_rounds`; fewer are quicker and less exact.
     """
     size = size_of(size)
     turns: dict[str, tuple[Turn, int] | str] = {}

@@ -43,12 +43,9 @@ Ask = Callable[[Agent, Board], SearchResult]
 
 
 def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: Size = USUAL_SIZE) -> None:
-    """Answer lines until `quit` or the end of the input.
+    """Answer lines until `quit` or the end of the input; `say` is called from several threads, one at a time.
 
-    Args:
-        agent: the agent that plays; a limit given with `go` replaces its own if the agent supports it.
-        say: sends a line; called from several threads, one at a time.
-        size: board size of UGI's `startpos`.
+    A limit given with `go` replaces the agent's own if the agent supports it. UGI's `startpos` has the board size.
     """
     server = _Server(agent, say, size)
     try:
@@ -294,14 +291,10 @@ class RunningSearch:
         is_infinite: bool,
         compiling: threading.Thread | None = None,
     ) -> None:
-        """Start the search.
+        """Start the search, of a board that must not be changed any more. An infinite one answers only after `end`.
 
-        Args:
-            board: the position; it must not be changed any more.
-            say: sends lines; called from several threads.
-            is_infinite: answer only after `end`.
-            compiling: the thread that compiles the agent's code, if it is still running. The search waits for it up to
-                `plan.patience`; after that, the first legal move is the answer.
+        It waits for a thread that is still compiling the agent's code, up to `plan.patience`; after that, the first
+        legal move is the answer. `say` is called from several threads.
         """
         self._plan, self._board, self._protocol, self._ask, self._send = plan, board, protocol, ask, say
         self._is_infinite, self._compiling = is_infinite, compiling

@@ -83,13 +83,7 @@ def _lock(file: Path) -> int | None:
 
 @dataclass(frozen=True)
 class Revision:
-    """A commit of a repository, under the name that the user has for it.
-
-    Attributes:
-        repository: its top folder.
-        name: such as `main`.
-        commit: its hash, shortened by git.
-    """
+    """A commit of a repository, given by its top folder: the user's name for it, and its hash, shortened by git."""
 
     repository: Path
     name: str

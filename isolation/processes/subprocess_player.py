@@ -218,10 +218,7 @@ def subprocess_player(agent: Agent, size: tuple[int, int], hard_cap: float) -> S
 
 
 def patience(agent: Agent) -> float:
-    """Return the default seconds after which a move counts as a hang.
-
-    Agents with user code have a minute beyond their time limit; other agents have no limit.
-    """
+    """Return the seconds after which a move of user code counts as a hang: `HANGS_AFTER` and its time limit."""
     limit = getattr(agent, "limit", None)
     allowed = limit.value / 1e3 if limit and not limit.is_reproducible else 0.0
     return HANGS_AFTER + allowed if agent.is_user_code else math.inf
@@ -257,7 +254,6 @@ class FileAgent(OwnProcessAgent):
         file: absolute path of the file.
         player: name of the player's class or factory function in the file.
         content: hash of its code.
-        limit: wall or CPU time per move.
         edition: edition of its class; empty if unknown.
         is_restricted: whether its process may only read files and compute; see `sandbox.enter_sandbox`.
         hard_cap: seconds after which a move or the start of a game counts as a hang; None for the default.

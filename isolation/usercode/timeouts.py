@@ -75,9 +75,7 @@ def wall_timeout(
 ) -> AbstractContextManager[None]:
     """Interrupt Python code after a wall time. Outside the main thread, which receives no signals, wait for its end.
 
-    Args:
-        seconds: the timeout.
-        meanwhile: seconds after which a function is called before the timeout, and the function.
+    `meanwhile` is a function that is called before the timeout, after so many seconds.
 
     Raises:
         UserCodeTimeout: the code took longer.
@@ -142,12 +140,8 @@ def call_timeout(function: CodeType, seconds: float, slow: Callable[[dict[str, A
     """Interrupt a single call of a function within the context, in any thread, if it takes too long.
 
     Calls cost nothing more: another thread looks now and then whether this one is still in the same call. Python code
-    is interrupted, not a call of C code such as `time.sleep`.
-
-    Args:
-        function: the code of the function.
-        seconds: wall time that one call may take; time during which this process was stopped does not count.
-        slow: returns the description of a call from the function's local variables.
+    is interrupted, not a call of C code such as `time.sleep`. Time for which this process was stopped does not count.
+    `slow` returns the description of a call from the function's local variables.
 
     Raises:
         UserCodeTimeout: a call took longer.
@@ -186,16 +180,11 @@ def call_timeout(function: CodeType, seconds: float, slow: Callable[[dict[str, A
 def run_with_watchdog(work: Callable[[], T], sign: Callable[[], object], seconds: float) -> T:
     """Return the result of `work()`, which runs in a thread that is abandoned if it makes no progress.
 
-    This also works for compiled code, which cannot be interrupted and does not hold Python's lock.
-
-    Args:
-        work: the function to run; it may never return.
-        sign: returns a new value after progress, or None while no progress is expected.
-        seconds: timeout without progress; time during which this process was stopped does not count.
+    This also works for compiled code, which cannot be interrupted and does not hold Python's lock. `sign` returns a new
+    value after progress, or None while none is expected. Time during which this process was stopped does not count.
 
     Raises:
         UserCodeTimeout: no progress in time.
-        BaseException: any exception of `work()`.
     """
     answer: Future[T] = Future()
 
