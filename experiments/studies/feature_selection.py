@@ -1,8 +1,8 @@
 """Forward feature selection by gain and cost.
 
-What a feature helps is by how much the loss a decision falls on openings that its weights were not fitted to; the loss
-is that of `fitting`: of two moves of one position, the one that keeps the win should look better. What it costs are the
-nanoseconds by which a node of a search gets slower when it joins the features chosen before it.
+What a feature helps is by how much the loss a decision, that of `pairwise_fit`, falls on openings that its weights
+were not fitted to. What it costs are the nanoseconds by which a node of a search gets slower when it joins the features
+chosen before it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Suites of solved positions: build, read, and screen agents with them.
+"""Suites of solved positions: build and read them.
 
 A *telling* position is won for the side to move, and some legal move loses. A *troubled* position is lost for any move,
 but the moves differ in how often a reference field throws the win away afterwards. Keeping wins is one half of
