@@ -171,7 +171,8 @@ def play_missing(
     while not interrupted():
         run.play_next_suspect()
         feed.pace = pool.fleet.pace if pool.fleet else feed.pace
-        while pool.has_room and len(ids := feed.take()):
+        # A player that kills again and again is given up before it has ended all workers many times.
+        while pool.has_room and not run.suspects and len(ids := feed.take()):
             ids = run.without_forfeits(ids)
             if len(ids):
                 pool.submit(ids)
