@@ -1,5 +1,6 @@
 """The pool of processes: what it tells of workers that die, and how it gets from one task to the next."""
 
+import errno
 import os
 import signal
 import time
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loky.process_executor import BrokenProcessPool
+from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
@@ -219,6 +220,20 @@ def test_what_a_batch_and_a_call_raise_comes_back_after_what_went_well(pool: Lok
     (failed,) = (event for event in everything(pool) if isinstance(event, Failed))
     assert failed.number == batch
     assert str(failed.error) == "the code of Busy has changed since the run began"
+
+
+def test_where_no_process_can_be_started_one_line_says_so_and_the_pool_can_be_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(ProcessPoolExecutor, "_adjust_process_count", refuse)
+    with (
+        LokyPool(1) as pool,
+        pytest.raises(ValueError, match="no worker process can be started: Resource temporarily unavailable"),
+    ):
+        pool.call(process_of)
 
 
 def test_there_is_room_for_two_batches_a_worker(tmp_path: Path) -> None:

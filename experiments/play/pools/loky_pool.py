@@ -131,7 +131,6 @@ class _Worker:
         """Start work, which fails if the process has died meanwhile."""
         if work.is_alone:
             self.end()
-        self.work = work
         self._marker[:] = (-1, 0, 0, 0)
         try:
             with nullcontext() if self._pid else _starting():
@@ -141,6 +140,7 @@ class _Worker:
             self.future.set_exception(death)
         except OSError as error:
             raise ValueError(f"no worker process can be started: {error.strerror or error}") from error
+        self.work = work
 
     def event(self) -> Event:
         """Return what has become of the work; the worker is ended if it has died, or the work was to be done alone."""
