@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
@@ -38,14 +38,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GameBatch:
-    """n finished games as columns; the plies of all games are concatenated, and split by `offsets`.
+    """n finished games as columns: winner (1 or 2), number of a `Reason`, and detail, mostly empty.
 
-    Attributes:
-        winner: int8[n], 1 or 2.
-        reason: int8[n], numbers of `Reason`.
-        detail: n strings, mostly empty.
-        offsets: int64[n + 1]; game i has the plies offsets[i] to offsets[i + 1].
-        moves, score, depth, nodes, time_us, exact: one entry per ply, see `GameRecord`.
+    The plies of all games are concatenated: game i has offsets[i] to offsets[i + 1]. Their columns are those of
+    `GameRecord`.
     """
 
     winner: NDArray[np.int8]
@@ -98,11 +94,10 @@ class GameRecord:
         opening: the cells played before the agents took over.
         agent_1, agent_2: the agents' names; agent 1 places first.
         winner: 1 or 2.
-        reason: the reason for the loss, a `Reason.word`.
-        detail: details of an unusual end.
+        reason, detail: a `Reason.word`, and details of an unusual end.
         moves: the cells of all plies, including the opening.
-        score, depth, nodes, time_us, exact: the mover's search results for every ply, aligned with `moves`; for
-            opening plies NaN, zeros and False.
+        score, depth, nodes, time_us, exact: the mover's search results for every ply; for opening plies NaN, zeros and
+            False.
     """
 
     size: str
@@ -215,28 +210,31 @@ def play_many(
     check_board_size(agents, size)
     for opening in dict.fromkeys(map(tuple, openings)):
         Board.from_moves(opening, size)
-    marks = np.arange(len(openings)) if marks is None else marks
-    marker = np.zeros(4, np.int64) if marker is None else marker
-    fixtures = _Fixtures(agents, np.asarray(sides, np.int64), openings, seeds, marks)
-    native = [None] * len(agents) if interpreted else _native_players(fixtures, size, hard_cap)
+    games = _Games(
+        agents, np.asarray(sides, np.int64), openings, seeds, np.arange(len(openings)) if marks is None else marks,
+        size, np.zeros(4, np.int64) if marker is None else marker,
+    )  # fmt: skip
+    native: list[CompiledPlayer | None] = [None] * len(agents)
+    for index in [] if interpreted else np.unique(games.sides).tolist():
+        if not (_is_capped(hard_cap) and agents[index].is_user_code):
+            native[index] = agents[index].compiled(size)
     in_code = np.array([len(opening) >= 2 for opening in openings], bool)
-    in_code &= np.array([player is not None for player in native])[fixtures.sides].all(axis=1)
+    in_code &= np.array([player is not None for player in native])[games.sides].all(axis=1)
     rows, parts = np.flatnonzero(in_code), []
     if len(rows):
-        parts.append((rows, _play_compiled(fixtures.at(rows), native, size, marker, memory)))
-    for rows in _by_sides(fixtures.sides, np.flatnonzero(~in_code)):
-        parts.append((rows, _play_interpreted(fixtures.at(rows), size, hard_cap, marker)))
-    return _in_order(parts)
+        parts.append((rows, _play_compiled(games.at(rows), native, memory)))
+    return _in_order([*parts, *_interpreted_parts(games, np.flatnonzero(~in_code), hard_cap)])
 
 
 def load_compiled_games(size: Size) -> None:
     """Compile or load the compiled game loop for boards of (rows, columns) in advance."""
-    nothing = _Fixtures((), np.empty((0, 2), np.int64), [], [], np.empty(0, np.int64))
-    _play_compiled(nothing, [], size, np.zeros(3, np.int64), None)
+    from ..compiling.specialise import native_function
+
+    native_function("games", None, *size)
 
 
 @dataclass(frozen=True)
-class _Fixtures:
+class _Games:
     """n games to play: the arguments of `play_many` that define them."""
 
     agents: Sequence[Agent]
@@ -244,34 +242,19 @@ class _Fixtures:
     openings: Sequence[Sequence[int]]
     seeds: Sequence[int]
     marks: NDArray[np.int64]
+    size: Size
+    marker: NDArray[np.int64]
 
-    def at(self, rows: NDArray[np.int64]) -> _Fixtures:
+    def at(self, rows: NDArray[np.int64]) -> _Games:
         openings, seeds = [self.openings[i] for i in rows.tolist()], [self.seeds[i] for i in rows.tolist()]
-        return _Fixtures(self.agents, self.sides[rows], openings, seeds, self.marks[rows])
+        return replace(self, sides=self.sides[rows], openings=openings, seeds=seeds, marks=self.marks[rows])
 
 
-def _native_players(fixtures: _Fixtures, size: tuple[int, int], hard_cap: float | None) -> list[CompiledPlayer | None]:
-    """Return each agent's compiled player, or None if it has none, may not use it, or does not play."""
-    native: list[CompiledPlayer | None] = [None] * len(fixtures.agents)
-    for index in np.unique(fixtures.sides).tolist():
-        agent = fixtures.agents[index]
-        if not (_is_capped(hard_cap) and agent.is_user_code):
-            native[index] = agent.compiled(size)
-    return native
+_Part = tuple[NDArray[np.int64], GameBatch]
+"""Finished games, with the indices of their places among all."""
 
 
-def _by_sides(sides: NDArray[np.int64], rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Split indices of games by players and sides, keeping their order."""
-    if not len(rows):
-        return []
-    _, groups = np.unique(sides[rows], axis=0, return_inverse=True)
-    groups = groups.reshape(-1)
-    order = np.argsort(groups, kind="stable")
-    return np.split(rows[order], np.flatnonzero(np.diff(groups[order])) + 1)
-
-
-def _in_order(parts: Sequence[tuple[NDArray[np.int64], GameBatch]]) -> GameBatch:
-    """Merge games played in parts, each given with the indices of its games."""
+def _in_order(parts: Sequence[_Part]) -> GameBatch:
     if not parts:
         return batch_of([])
     rows = np.concatenate([rows for rows, _ in parts])
@@ -279,48 +262,42 @@ def _in_order(parts: Sequence[tuple[NDArray[np.int64], GameBatch]]) -> GameBatch
     return games if (np.diff(rows) == 1).all() else games.taken(np.argsort(rows))
 
 
-def _play_compiled(
-    fixtures: _Fixtures,
-    native: Sequence[CompiledPlayer | None],
-    size: Size,
-    marker: NDArray[np.int64],
-    memory: MoveCache | None,
-) -> GameBatch:
+def _play_compiled(given: _Games, native: Sequence[CompiledPlayer | None], memory: MoveCache | None) -> GameBatch:
     from ..compiling.specialise import native_function
     from ..native import workspaces
     from ..search.compiled import NOBODY, as_row, identity
 
-    openings, count = fixtures.openings, len(fixtures.openings)
+    openings, count, marker = given.openings, len(given.openings), given.marker
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
-    plies: tuple[Any, ...] = tuple(np.empty(count * size.cells, kind) for kind in _PLY_TYPES)
+    plies: tuple[Any, ...] = tuple(np.empty(count * given.size.cells, kind) for kind in _PLY_TYPES)
     players = [NOBODY if player is None else as_row(player) for player in native]
-    for index in np.unique(fixtures.sides).tolist():
+    for index in np.unique(given.sides).tolist():
         player = native[index]
-        if memory is not None and player is not None and fixtures.agents[index].is_deterministic:
+        if memory is not None and player is not None and given.agents[index].is_deterministic:
             players[index][-1] = memory.number_of(identity(player))
-    given = (
+    columns = (
         np.array([cell for opening in openings for cell in opening], np.int64),
         np.concatenate(([0], np.cumsum([len(opening) for opening in openings]))).astype(np.int64),
-        np.array(fixtures.seeds, np.uint64),
+        np.array(given.seeds, np.uint64),
         np.array(players, np.int64),
-        np.ascontiguousarray(fixtures.sides),
-        np.ascontiguousarray(fixtures.marks),
+        np.ascontiguousarray(given.sides),
+        np.ascontiguousarray(given.marks),
     )
-    *first, players_at, sides_at, marks_at = map(workspaces.address_of, given)
+    *first, players_at, sides_at, marks_at = map(workspaces.address_of, columns)
     remembered = 0 if memory is None else workspaces.address_of(memory.table)
     marker[3:] = 1
     with workspaces.borrow_workspace() as desk:
-        native_function("games", None, *size).call(
+        native_function("games", None, *given.size).call(
             *first, count, players_at, sides_at, remembered, desk.address, marks_at,
             *map(workspaces.address_of, (marker, winner, reason, ends, *plies)),
         )  # fmt: skip
     marker[3:] = 0
     offsets = np.concatenate(([0], ends)).astype(np.int64)
     games = GameBatch(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
-    return _with_details(games, fixtures, size, marker)
+    return _with_details(games, given)
 
 
-def _with_details(games: GameBatch, fixtures: _Fixtures, size: Size, marker: NDArray[np.int64]) -> GameBatch:
+def _with_details(games: GameBatch, given: _Games) -> GameBatch:
     """Add the details of errors and late moves, which compiled code cannot report."""
     # If Python raises no error, a number was too large for compiled code; the game is then replayed in Python.
     unplayed = []
@@ -329,11 +306,11 @@ def _with_details(games: GameBatch, fixtures: _Fixtures, size: Size, marker: NDA
         if games.reason[index] == Reason.TIMEOUT:
             games.detail[index] = f"late at ply {len(moves) + 1}"
             continue
-        board = Board.from_moves(moves, size)
-        loser = fixtures.agents[fixtures.sides[index, board.active_index]]
+        board = Board.from_moves(moves, given.size)
+        loser = given.agents[given.sides[index, board.active_index]]
         with detect_ctrl_c() as is_ctrl_c:
             try:
-                _ask_again(loser, board, move_seed(fixtures.seeds[index], len(moves)))
+                _ask_again(loser, board, move_seed(given.seeds[index], len(moves)))
             except BaseException as error:
                 if is_ctrl_c(error):
                     raise
@@ -345,11 +322,7 @@ def _with_details(games: GameBatch, fixtures: _Fixtures, size: Size, marker: NDA
         return games
     rows = np.array(unplayed)
     others = np.delete(np.arange(len(games)), rows)
-    again = [
-        (rows[group], _play_interpreted(fixtures.at(rows[group]), size, None, marker))
-        for group in _by_sides(fixtures.sides[rows], np.arange(len(rows)))
-    ]
-    return _in_order([(others, games.taken(others)), *again])
+    return _in_order([(others, games.taken(others)), *_interpreted_parts(given, rows, None)])
 
 
 def _ask_again(agent: Agent, board: Board, seed: int) -> None:
@@ -364,20 +337,27 @@ def _ask_again(agent: Agent, board: Board, seed: int) -> None:
         player.choose(board, seed)
 
 
-def _play_interpreted(fixtures: _Fixtures, size: Size, hard_cap: float | None, marker: NDArray[np.int64]) -> GameBatch:
+def _interpreted_parts(given: _Games, rows: NDArray[np.int64], hard_cap: float | None) -> Iterator[_Part]:
+    """Play some of the games in Python, those of the same agents and sides with the same players."""
+    for sides in np.unique(given.sides[rows], axis=0):
+        part = rows[(given.sides[rows] == sides).all(axis=1)]
+        yield part, _play_interpreted(given.at(part), hard_cap)
+
+
+def _play_interpreted(given: _Games, hard_cap: float | None) -> GameBatch:
     from ..engines.engine_agent import EnginePlayer
 
-    agents = [fixtures.agents[index] for index in fixtures.sides[0]]
+    agents = [given.agents[index] for index in given.sides[0]]
     with ExitStack() as stack:
-        players = [stack.enter_context(opened_player(_open(agent, size, hard_cap))) for agent in agents]
+        players = [stack.enter_context(opened_player(_open(agent, given.size, hard_cap))) for agent in agents]
         is_ctrl_c = stack.enter_context(detect_ctrl_c())
         played = []
         engines = [player for player in players if isinstance(player, EnginePlayer)]
-        for opening, seed, mark in zip(fixtures.openings, fixtures.seeds, fixtures.marks.tolist(), strict=True):
+        for opening, seed, mark in zip(given.openings, given.seeds, given.marks.tolist(), strict=True):
             for engine in engines:
                 engine.game = mark
-            board = Board.from_moves(opening, size)
-            played.append(_play_one(players, board, seed, marker, mark, is_ctrl_c))
+            board = Board.from_moves(opening, given.size)
+            played.append(_play_one(players, board, seed, given.marker, mark, is_ctrl_c))
         return batch_of(played)
 
 
