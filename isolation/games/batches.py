@@ -17,7 +17,8 @@ from ..native.layout import FAILED, MAX_PLY, NO_LIMIT
 from ..rules.classic_board import Board
 from ..rules.game import USUAL_SIZE, Limit, Reason, Size, SizeLike, size_of
 from ..rules.geometry import knight_masks
-from ..search.agents import Agent, Player, forfeit_from, opened_player
+from ..search import SearchResult
+from ..search.agents import Agent, ForfeitError, Player, move_or_forfeit, opened_player
 from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 
 if TYPE_CHECKING:
@@ -43,10 +44,8 @@ IsCancelled = Callable[[], bool]
 class Positions:
     """Positions on boards of one size, given by the moves that lead to them. The side to move must have a move.
 
-    Attributes:
-        size: rows and columns.
-        moves: the cells of all positions, concatenated; each begins with two placements.
-        starts: int64[n + 1]; position i has the cells starts[i] to starts[i + 1].
+    The cells of all positions are concatenated in `moves`: those of position i, of which the first two are placements,
+    begin at starts[i] and end before starts[i + 1].
     """
 
     size: Size
@@ -92,15 +91,8 @@ class Positions:
 class States:
     """n positions on boards of one size, given by their blank cells and the knights' cells, without a history.
 
-    The side to move must have a move.
-
-    Attributes:
-        size: rows and columns.
-        low: uint64[n], blank cells: bit i is cell i.
-        high: uint64[n], the cells from 64 on; zero on smaller boards.
-        own: int64[n], the cell of the side to move.
-        other: int64[n], the cell of its opponent.
-        turns: int64[n], the player to move, 0 or 1.
+    The side to move must have a move. Bit i of `low` is cell i, bit i of `high` cell 64 + i, set if it is blank; `own`
+    and `other` are the cells of the side to move and of its opponent, and `turns` is the player to move, 0 or 1.
     """
 
     size: Size
@@ -120,12 +112,10 @@ class States:
         sizes = {Size(board.height, board.width) for board in boards}
         if len(sizes) != 1 or any(None in board.locations for board in boards):
             raise ValueError("boards of one size are needed, on which both players have been placed")
-        blank, turns = [board.blank for board in boards], [board.active_index for board in boards]
-        cells = np.array([board.locations for board in boards], np.int64)
-        rows = np.arange(len(boards))
-        words = [np.array([mask >> shift & _WORD for mask in blank], np.uint64) for shift in (0, _WORD_BITS)]
-        players = np.array(turns, np.int64)
-        return cls(sizes.pop(), words[0], words[1], cells[rows, players], cells[rows, 1 - players], players)
+        low, high = (_words([board.blank for board in boards], word) for word in (0, 1))
+        players = np.array([board.active_index for board in boards], np.int64)
+        cells, rows = np.array([board.locations for board in boards], np.int64), np.arange(len(boards))
+        return cls(sizes.pop(), low, high, cells[rows, players], cells[rows, 1 - players], players)
 
     @classmethod
     def of_arrays(
@@ -173,6 +163,11 @@ class States:
         return States(self.size, low, high, self.own[rows], self.other[rows], self.turns[rows])
 
 
+def _words(masks: Sequence[int], word: int) -> NDArray[np.uint64]:
+    """Return the cells from 64 * `word` on of each mask."""
+    return np.array([mask >> _WORD_BITS * word & _WORD for mask in masks], np.uint64)
+
+
 AnyPositions = Positions | States
 
 
@@ -181,11 +176,10 @@ class BatchMoves:
     """An agent's answers in n positions.
 
     Attributes:
-        cells: int16[n], its moves, -1 where it failed.
-        failure: int8[n], the number of a `Reason` where it failed, else 0.
+        cells: its moves, -1 where it failed.
+        failure: the number of a `Reason` where it failed, else 0.
         detail: details of the `first_failure`; empty if it always moved.
-        nodes: int64[n], positions visited; 0 if the agent does not report them.
-        nanoseconds: int64[n], time used.
+        nodes, nanoseconds: positions visited, 0 if the agent does not report them, and time used.
     """
 
     cells: NDArray[np.int16]
@@ -255,7 +249,7 @@ def asking(
     cells, failure = np.empty(count, np.int16), np.empty(count, np.int8)
     nodes, nanoseconds = np.empty(count, np.int64), np.empty(count, np.int64)
     row = np.array(as_row(player), np.int64)
-    asked = [np.ascontiguousarray(column) for column in (*packed(positions), np.asarray(seeds, np.uint64))]
+    asked = *packed(positions), np.ascontiguousarray(seeds, np.uint64)
     call = native_function("answers", None, *positions.size).call
 
     def ask() -> BatchMoves:
@@ -319,7 +313,7 @@ def batches(count: int, is_cancelled: IsCancelled) -> Iterator[tuple[int, int]]:
 def packed(positions: AnyPositions) -> tuple[NDArray[Any], ...]:
     """Return positions as compiled code expects them: blank cells in two words, the mover's cell, the other's cell."""
     if isinstance(positions, States):
-        return positions.low, positions.high, positions.own, positions.other
+        return tuple(map(np.ascontiguousarray, (positions.low, positions.high, positions.own, positions.other)))
     from ..compiling.specialise import native_function
 
     count = len(positions)
@@ -363,9 +357,7 @@ def is_over(positions: AnyPositions) -> NDArray[np.bool_]:
     """Return bool[n]: whether the side to move has no move. It must have been placed."""
     low, high, own, _ = packed(positions)
     masks = knight_masks(*positions.size)
-    near_low, near_high = (
-        np.array([mask >> shift & _WORD for mask in masks], np.uint64)[own] for shift in (0, _WORD_BITS)
-    )
+    near_low, near_high = (_words(masks, word)[own] for word in (0, 1))
     over: NDArray[np.bool_] = (low & near_low | high & near_high) == 0
     return over
 
@@ -406,26 +398,22 @@ def _answer_interpreted(
 
 def _ask(player: Player, board: Board, seed: int, is_ctrl_c: IsCtrlC) -> tuple[int, int, str, int, int]:
     """Return cell, failure, detail, nodes and nanoseconds of one answer."""
-    try:
+
+    def choose() -> SearchResult:
         player.new_game()
-        result = player.choose(board, seed)
-    except BaseException as error:
-        if is_ctrl_c(error):
-            raise
-        loss = forfeit_from(error)
-        return NO_ANSWER, int(loss.reason), loss.detail, 0, 0
-    if not board.moves_mask(board.active_index) >> result.move & 1:
-        return NO_ANSWER, int(Reason.ILLEGAL_MOVE), f"played cell {result.move}", 0, 0
-    return result.move, 0, "", result.nodes, int(result.seconds * 1e9)
+        return player.choose(board, seed)
+
+    given = move_or_forfeit(choose, board, is_ctrl_c, resigns=False)
+    if isinstance(given, ForfeitError):
+        return NO_ANSWER, int(given.reason), given.detail, 0, 0
+    return given.move, 0, "", given.nodes, int(given.seconds * 1e9)
 
 
 @dataclass(frozen=True)
 class EvaluationBatch:
-    """n positions to evaluate, each for one of the players, in the form that compiled code expects.
+    """n positions to evaluate, each for one of the players, as columns in the form that compiled code expects.
 
-    Attributes:
-        size: board size.
-        columns: blank cells in two words, the players' cells, the player to move, and the player to evaluate for.
+    They are blank cells in two words, the players' cells, the player to move, and the player to evaluate for.
     """
 
     size: Size
@@ -468,12 +456,9 @@ def evaluate_all(
 
 @dataclass(frozen=True)
 class PrincipalVariations:
-    """Search results of n positions.
+    """Search results of n positions: scores for the side to move, of which ±inf are proven, and lines.
 
-    Attributes:
-        scores: float64[n], for the side to move; ±inf means proven.
-        plies: int64[n], the length of each line; 0 if the limit was too small for any.
-        cells: int16[n, MAX_PLY], the lines.
+    Those are the first plies[i] of cells[i], int16[n, MAX_PLY]; none if the limit was too small.
     """
 
     scores: NDArray[np.float64]
@@ -501,25 +486,21 @@ def expected_lines(
 
     count = len(positions)
     lines = PrincipalVariations(np.empty(count), np.zeros(count, np.int64), np.zeros((count, MAX_PLY), np.int16))
-    given = [np.ascontiguousarray(column) for column in packed(positions)]
     most = np.full(count, NO_LIMIT) if nodes is None else np.ascontiguousarray(nodes, np.int64)
     parameters = np.ascontiguousarray(parameters, np.float64)
     filled = (workspaces.address_of(parameters), lines.scores, lines.plies, lines.cells)
     call = native_function("lines", heuristic.score, *positions.size).call
     failure = "the heuristic raises an exception or returns NaN in a search"
-    call_in_batches(call, count, (*given, COUNT, depth or 0, most, DESK, *filled), failure)
+    call_in_batches(call, count, (*packed(positions), COUNT, depth or 0, most, DESK, *filled), failure)
     return lines
 
 
 @dataclass(frozen=True)
 class SolvedMoves:
-    """The exact results of n positions.
+    """The exact results of n positions on boards of one size, and the number of nodes visited, int64[n].
 
-    Attributes:
-        size: board size.
-        winning: uint64[n, 2], the moves that win: bit i of the words is cell i.
-        undecided: uint64[n, 2], the moves that the limit left undecided.
-        nodes: int64[n], positions visited.
+    `winning` are the moves that win, `undecided` those that the limit left so: uint64[n, 2], bit i of the words for
+    cell i.
     """
 
     size: Size
@@ -564,11 +545,20 @@ def solve_moves(positions: AnyPositions, limit: Limit | None = None) -> SolvedMo
     from ..search.solver import solver_limits
 
     nodes, clock, nanoseconds = solver_limits(limit)
-    count, given = len(positions), [np.ascontiguousarray(column) for column in packed(positions)]
-    solved = SolvedMoves(
-        positions.size, np.zeros((count, 2), np.uint64), np.zeros((count, 2), np.uint64), np.zeros(count, np.int64)
-    )
+    count = len(positions)
+    winning, undecided = np.zeros((2, count, 2), np.uint64)
+    solved = SolvedMoves(positions.size, winning, undecided, np.zeros(count, np.int64))
     call = native_function("solve_many", None, *positions.size).call
-    filled = (solved.winning, solved.undecided, solved.nodes)
-    call_in_batches(call, count, (*given, COUNT, nodes, clock, nanoseconds, DESK, *filled))
+    arguments: Arguments = (
+        *packed(positions),
+        COUNT,
+        nodes,
+        clock,
+        nanoseconds,
+        DESK,
+        winning,
+        undecided,
+        solved.nodes,
+    )
+    call_in_batches(call, count, arguments)
     return solved

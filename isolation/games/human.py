@@ -13,7 +13,7 @@ from ..rules.game import USUAL_SIZE, Reason, SizeLike
 from ..rules.geometry import cell_name, parse_cell
 from ..rules.seeds import move_seed
 from ..search import SearchResult
-from ..search.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
+from ..search.agents import Agent, ForfeitError, Player, check_board_size, choose_once, move_or_forfeit, opened_player
 from ..usercode.output_capture import capture_output
 from ..usercode.user_exceptions import detect_ctrl_c
 from .match import BY_PLY, GameRecord, rows_of_plies
@@ -194,28 +194,25 @@ def _turn_of_person(game: _Game) -> GameRecord | None:
 def _turn_of_agent(game: _Game) -> GameRecord | None:
     """Let the agent move; return the record if it fails to move and so loses."""
     board, seat = game.board, game.seat
-    try:
-        with detect_ctrl_c() as is_ctrl_c, capture_output() as printed:
+
+    def choose() -> SearchResult:
+        with capture_output() as printed:
             result = _choose(game)
         if printed.lines and not game.has_printed:
             game.has_printed = True
             seat.say(f"Note: {printed.sentence(seat.opponent.name)}.")
-        if result.move not in board.legal_cells():
-            raise ForfeitError(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
-    except BaseException as error:
-        if is_ctrl_c(error):
-            raise
-        loss = forfeit_from(error, board)
-    else:
-        seat.say(
-            f"{seat.opponent.name} {'places' if board.move_count < 2 else 'plays'} {_format_result(result, board)}."
-        )
-        _play(game, result)
-        return None
-    reason = loss.reason.word
-    how = "resigned" if loss.reason is Reason.RESIGNED else f"lost by {reason.replace('_', ' ')}"
-    seat.say(f"{seat.opponent.name} has {how} ({loss.detail}). You won.")
-    return _record(game, seat.side, reason, loss.detail)
+        return result
+
+    with detect_ctrl_c() as is_ctrl_c:
+        given = move_or_forfeit(choose, board, is_ctrl_c)
+    if isinstance(given, ForfeitError):
+        reason = given.reason.word
+        how = "resigned" if given.reason is Reason.RESIGNED else f"lost by {reason.replace('_', ' ')}"
+        seat.say(f"{seat.opponent.name} has {how} ({given.detail}). You won.")
+        return _record(game, seat.side, reason, given.detail)
+    seat.say(f"{seat.opponent.name} {'places' if board.move_count < 2 else 'plays'} {_format_result(given, board)}.")
+    _play(game, given)
+    return None
 
 
 def _choose(game: _Game) -> SearchResult:

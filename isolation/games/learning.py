@@ -30,10 +30,8 @@ class VectorGames:
 
     Attributes:
         size: rows and columns.
-        observations: bool[count, 4, rows, columns], as `Board.observation`: blank cells, own knight, the other knight,
-            legal moves; None if not asked for.
-        moves: uint64[count, 2], the legal moves: bit i of the words is cell i.
-        blank: uint64[count, 2], the blank cells in the same way.
+        observations: bool[count, 4, rows, columns], as `Board.observation`; None if not asked for.
+        moves, blank: uint64[count, 2], the legal moves and the blank cells: bit i of the words is cell i.
         knights: int64[count, 2], the cells of the side to move and of its opponent, -1 before they are placed.
         plies: int64[count], plies played since the game began; player 1 is to move where it is even.
         done: bool[count], whether the last step ended a game, of which the arrays show the next one.
@@ -85,10 +83,7 @@ class VectorGames:
             self.observations[:] = np.array([True, False, False, True])[:, None, None]
 
     def step(self, cells: ArrayLike) -> NDArray[np.bool_]:
-        """Play one move in every game, and return `done`: whether it won the game, which then begins anew.
-
-        Args:
-            cells: int[count], the cell to play in each game.
+        """Play a cell in every game, int[count], and return `done`: whether it won the game, which then begins anew.
 
         Raises:
             ValueError: not one cell for each game, or an illegal one; then no game is changed.
@@ -113,10 +108,7 @@ class VectorGames:
         return bits.view(bool)
 
     def states(self, games: NDArray[np.integer] | NDArray[np.bool_] | slice = slice(None)) -> States:
-        """Return positions for agents and the solver, by default of all games, with both players placed, as a copy.
-
-        Args:
-            games: indices or a mask of games.
+        """Return positions of games, by indices or a mask, with both players placed, for agents and the solver; a copy.
 
         Raises:
             ValueError: a player is not placed yet in one of them.
@@ -142,11 +134,7 @@ class AgentPolicy:
     def __call__(
         self, observations: NDArray[np.generic], masks: NDArray[np.generic] | None = None
     ) -> NDArray[np.int64]:
-        """Return int64[n], the cells to play.
-
-        Args:
-            observations: bool[n, 4, rows, columns], as `Board.observation`.
-            masks: not used; policies of other frameworks take them.
+        """Return int64[n], the cells to play, by observations as `Board.observation`; masks are not used.
 
         Raises:
             RuntimeError: the agent failed in one of the positions.
@@ -174,12 +162,9 @@ class AgentPolicy:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of one position, for its side to move.
+    """What is known of one position, for its side to move: 1 if it wins with perfect play, -1 if it loses, or None.
 
-    Attributes:
-        value: 1 if it wins with perfect play, -1 if it loses, None if unknown.
-        winning: moves known to win, ascending.
-        undecided: moves of which it is unknown.
+    `winning` are the moves known to win, ascending, and `undecided` those of which it is unknown.
     """
 
     value: int | None
@@ -204,12 +189,7 @@ class PerfectPlay:
     """
 
     def __init__(self, board: Board, limit: Limit | None) -> None:
-        """Begin at a position.
-
-        Args:
-            limit: of the search after each move, nodes or milliseconds; None to solve every position, however long it
-                takes.
-        """
+        """Begin at a position, with a limit of the search after each move, nodes or milliseconds, if any."""
         self._limit = limit
         self.now = self._look_at(board, None)
         self.regret: float | None = None
@@ -233,8 +213,7 @@ class PerfectPlay:
             placed = tuple(cell for cell in board.locations if cell is not None)
             is_solved = is_covered(board.height, board.width)
             return _known_placements(Size(board.height, board.width), placed) if is_solved else Known(value, (), legal)
-        early = early_moves(board)
-        if early is not None:
+        if (early := early_moves(board)) is not None:
             return Known(1 if early else -1, early, ())
         value = value or {True: 1, False: -1, None: None}[known_value(board)]
         if value == -1:

@@ -27,6 +27,7 @@ from ..search.agents import (
     check_board_size,
     choose_once,
     forfeit_from,
+    move_or_forfeit,
     opened_player,
 )
 from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
@@ -390,28 +391,26 @@ def _play_one(
     opening = board.history
     results: list[SearchResult] = []
     has_begun = [False, False]
+
+    def choose() -> SearchResult:
+        player = players[board.active_index]
+        if not has_begun[board.active_index]:
+            player.new_game()
+            has_begun[board.active_index] = True
+        return player.choose(board, move_seed(seed, board.move_count))
+
+    def is_raised(error: BaseException) -> bool:
+        return isinstance(error, AgentPicklingError) or is_ctrl_c(error)
+
     while True:
         turn = board.active_index
         marker[:3] = (mark, turn, board.move_count)
-        loss = None if board.moves_mask(turn) else ForfeitError(Reason.NO_MOVES, "")
-        if loss is None:
-            try:
-                if not has_begun[turn]:
-                    players[turn].new_game()
-                    has_begun[turn] = True
-                result = players[turn].choose(board, move_seed(seed, board.move_count))
-            except AgentPicklingError:
-                raise
-            except BaseException as error:
-                if is_ctrl_c(error):
-                    raise
-                loss = forfeit_from(error, board)
-        if loss is None and not board.moves_mask(turn) >> result.move & 1:
-            loss = ForfeitError(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
-        if loss is not None:
-            return 2 - turn, loss.reason, loss.detail, rows_of_plies(opening, results)
-        results.append(result)
-        board.play_cell(result.move)
+        has_moves = board.moves_mask(turn)
+        given = move_or_forfeit(choose, board, is_raised) if has_moves else ForfeitError(Reason.NO_MOVES, "")
+        if isinstance(given, ForfeitError):
+            return 2 - turn, given.reason, given.detail, rows_of_plies(opening, results)
+        results.append(given)
+        board.play_cell(given.move)
 
 
 _PLY_TYPES = (np.int16, np.float64, np.int16, np.int64, np.int64, np.bool_)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import index, itemgetter
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
 from .game import Reason, Size, SizeLike, check_size, size_of
 from .geometry import FenPosition, Move, cells_of, full_mask, knight_mask, move_of, parse_fen, write_fen
@@ -296,13 +296,11 @@ class Board:
 
     def is_winner(self, player: Any) -> bool:
         """Return whether the player waits and the player to move has no move."""
-        active = self.active_index
-        return not self.moves_mask(active) and self._index_of(player, strict=False) == 1 - active
+        return not self.moves_mask(self.active_index) and self._index_of(player, strict=False) == 1 - self.active_index
 
     def is_loser(self, player: Any) -> bool:
         """Return whether the player is to move and has no move."""
-        active = self.active_index
-        return not self.moves_mask(active) and self._index_of(player, strict=False) == active
+        return not self.moves_mask(self.active_index) and self._index_of(player, strict=False) == self.active_index
 
     def utility(self, player: Any) -> float:
         """Return positive infinity if the player has won, negative infinity if it has lost, else 0.0."""
@@ -419,10 +417,17 @@ class Board:
         Both make knight's moves over blank cells, the side to move first. Cells that both reach in the same number of
         moves belong to the side to move.
         """
-        active = self.active_index
-        masks = self.moves_mask(active), self.moves_mask(1 - active)
-        first, second = claimed_cells(self._grid.knight, self.blank, *masks)
-        return (first, second) if self._index_of(player) == active else (second, first)
+        blank, active, claimed = self.blank, self.active_index, [0, 0]
+        first, second = self.moves_mask(active), self.moves_mask(1 - active)
+        while first or second:
+            blank &= ~first
+            second &= blank
+            blank &= ~second
+            claimed[0] += first.bit_count()
+            claimed[1] += second.bit_count()
+            first, second = self._next_to(first) & blank, self._next_to(second) & blank
+        own = self._index_of(player) ^ active
+        return claimed[own], claimed[1 - own]
 
     def distances(self, player: Any) -> tuple[int, int]:
         """Return the sum of the player's distances to all blank cells, and that of its opponent.
@@ -430,9 +435,23 @@ class Board:
         Distances are in knight's moves over blank cells. An unreachable cell counts as many moves as the board has
         cells.
         """
-        own, cells, knight = self._index_of(player), self.height * self.width, self._grid.knight
-        first, second = (sum_of_distances(knight, self.blank, self.moves_mask(at), cells) for at in (own, 1 - own))
-        return first, second
+        own = self._index_of(player)
+        return self._sum_of_distances(own), self._sum_of_distances(1 - own)
+
+    def _sum_of_distances(self, player_index: int) -> int:
+        blank, moves, total, step = self.blank, self.moves_mask(player_index), 0, 0
+        while moves:
+            step += 1
+            total += step * moves.bit_count()
+            blank &= ~moves
+            moves = self._next_to(moves) & blank
+        return total + self.height * self.width * blank.bit_count()
+
+    def _next_to(self, cells: int) -> int:
+        knight, reached = self._grid.knight, 0
+        for cell in cells_of(cells):
+            reached |= knight[cell]
+        return reached
 
     def __eq__(self, other: object) -> bool:
         """Return whether both positions are equal: size, open cells, locations and side to move."""
@@ -463,13 +482,10 @@ class Board:
             return 0
         if player is second:
             return 1
-        if player == first:
-            return 0
-        if player == second:
-            return 1
-        if strict:
+        seat = 0 if player == first else 1 if player == second else -1
+        if seat < 0 and strict:
             raise RuntimeError(f"{player!r} is not a player of this game")
-        return -1
+        return seat
 
     def _refusal(self, cell: int) -> str:
         cells = self.height * self.width
@@ -530,43 +546,3 @@ def _by_cell(make: Callable[[int], int], cells: int) -> Sequence[int] | Memo[int
 @lru_cache(maxsize=64)
 def _grid(rows: int, columns: int) -> _Grid:
     return _Grid(rows, columns)
-
-
-ByCell: TypeAlias = Sequence[int] | Mapping[int, int]
-"""By cell, the mask of the cells a knight's move away."""
-
-
-def claimed_cells(knight: ByCell, blank: int, first: int, second: int) -> tuple[int, int]:
-    """Return how many blank cells each of two players reaches before the other, if the first player moves first.
-
-    Args:
-        blank: the mask of the blank cells.
-        first, second: the masks of the players' moves.
-    """
-    claimed_by_first = claimed_by_second = 0
-    while first or second:
-        blank &= ~first
-        second &= blank
-        blank &= ~second
-        claimed_by_first += first.bit_count()
-        claimed_by_second += second.bit_count()
-        first, second = _next_to(knight, first) & blank, _next_to(knight, second) & blank
-    return claimed_by_first, claimed_by_second
-
-
-def sum_of_distances(knight: ByCell, blank: int, moves: int, out_of_reach: int) -> int:
-    """Return the sum of the distances to all blank cells, in moves; an unreachable cell counts `out_of_reach`."""
-    total = step = 0
-    while moves:
-        step += 1
-        total += step * moves.bit_count()
-        blank &= ~moves
-        moves = _next_to(knight, moves) & blank
-    return total + out_of_reach * blank.bit_count()
-
-
-def _next_to(knight: ByCell, cells: int) -> int:
-    reached = 0
-    for cell in cells_of(cells):
-        reached |= knight[cell]
-    return reached

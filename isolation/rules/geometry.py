@@ -172,8 +172,7 @@ def parse_square(text: str, rows: int, columns: int) -> int:
     Raises:
         ValueError: the text is not a square, or the square is not on the board.
     """
-    name = _NAME.fullmatch(text)
-    if not name:
+    if not (name := _NAME.fullmatch(text)):
         raise ValueError(f"{text!r} is not a square: expected a column and a rank like d4")
     row, column = rows - int(name[2]), _column_of(name[1])
     if not (0 <= row < rows and column < columns):

@@ -14,6 +14,7 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache, partial
@@ -34,11 +35,9 @@ class ParameterError(ValueError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A tunable number of a heuristic.
+    """A tunable number of a heuristic, by its name in specs.
 
     Attributes:
-        name: its name in specs.
-        default: default value.
         low, high: range searched by tools, inclusive and finite.
         least, most: declared bounds, inclusive; infinite if not declared.
         choices: the allowed integers of a categorical parameter; else empty.
@@ -194,11 +193,9 @@ def bind_parameters(heuristic: Heuristic, values: Mapping[str, float]) -> Heuris
     for name in values:
         if name not in known:
             raise ParameterError(unknown(heuristic, name))
-    checked = {name: known[name].checked(values[name]) for name in known if name in values}
-    base, before = (
-        (heuristic.function, dict(heuristic.values)) if isinstance(heuristic, BoundHeuristic) else (heuristic, {})
-    )
-    return BoundHeuristic(base, tuple((name, (before | checked)[name]) for name in known if name in before | checked))
+    bound = dict(heuristic.values) if isinstance(heuristic, BoundHeuristic) else {}
+    bound |= {name: known[name].checked(values[name]) for name in known if name in values}
+    return BoundHeuristic(base_function(heuristic), tuple((name, bound[name]) for name in known if name in bound))
 
 
 def unknown(heuristic: Any, name: str) -> str:
@@ -207,7 +204,12 @@ def unknown(heuristic: Any, name: str) -> str:
     if name in defaults:
         return f"{name} is not a parameter of {name_of(heuristic)}: its default is {defaults[name]}; {KINDS_OF_VALUES}"
     known = [parameter.name for parameter in parameters_of(heuristic)]
-    return f"{name_of(heuristic)} has no parameter {name!r}; {_hint(name, known)}"
+    hint = f"it has {', '.join(known)}"
+    if not known:
+        hint = "it has none: a parameter is a keyword-only argument whose default is a number, as in `*, reach=0.5`"
+    elif near := get_close_matches(name, known, n=1):
+        hint = f"did you mean {near[0]}?"
+    return f"{name_of(heuristic)} has no parameter {name!r}; {hint}"
 
 
 def no_parameters(heuristic: Any) -> dict[str, str]:
@@ -300,12 +302,10 @@ def _weighed(weight: Any, given: Mapping[str, float]) -> Any:
 
 
 def _weights(composite: Any) -> dict[str, Parameter]:
-    named = [weight for _, parts in composite.phases for weight, _ in parts if hasattr(weight, "name")]
+    named = {weight.name: weight for _, parts in composite.phases for weight, _ in parts if hasattr(weight, "name")}
+    ranges = {name: annotated_types.Interval(ge=weight.low, le=weight.high) for name, weight in named.items()}
     return {
-        weight.name: _parameter(
-            weight.name, float(weight.value), Annotated[float, annotated_types.Interval(ge=weight.low, le=weight.high)]
-        )
-        for weight in named
+        name: _parameter(name, float(weight.value), Annotated[float, ranges[name]]) for name, weight in named.items()
     }
 
 
@@ -331,12 +331,11 @@ def arguments_of(function: Any) -> list[inspect.Parameter]:
 
 def _takes(function: Any, name: str) -> bool:
     """Return whether a function really accepts a keyword; its signature may be that of a function it wraps."""
-    try:
-        inspect.signature(function, follow_wrapped=False).bind_partial(**{name: 0})
-    except TypeError:
-        return False
-    except ValueError:  # a cache
-        return True
+    with suppress(ValueError):  # a cache
+        try:
+            inspect.signature(function, follow_wrapped=False).bind_partial(**{name: 0})
+        except TypeError:
+            return False
     return True
 
 
@@ -390,10 +389,3 @@ def _bounds(constraints: list[Any], is_whole: bool) -> tuple[float, float]:
     below = [end - 1 if is_whole else math.nextafter(end, -math.inf) for end in ends(annotated_types.Lt, "lt")]
     least = max([-math.inf, *ends(annotated_types.Ge, "ge"), *above])
     return least, min([math.inf, *ends(annotated_types.Le, "le"), *below])
-
-
-def _hint(name: str, known: Sequence[str]) -> str:
-    if not known:
-        return "it has none: a parameter is a keyword-only argument whose default is a number, as in `*, reach=0.5`"
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}"

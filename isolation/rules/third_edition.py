@@ -339,13 +339,13 @@ class TimedQueue:
         """Return 1 if an action was put, else 0."""
         return len(self._items)
 
-    def empty(self) -> bool:
-        """Return whether no action was put."""
-        return not self._items
-
     def full(self) -> bool:
         """Return whether an action was put."""
         return bool(self._items)
+
+    def empty(self) -> bool:
+        """Return whether no action was put."""
+        return not self._items
 
 
 def take_turn(player: Any, state: Isolation, time_left: TimeLeft) -> Any:

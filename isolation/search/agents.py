@@ -133,6 +133,10 @@ class AgentDefaults(Protocol):
 
         return nondeterminism_reason(heuristic)
 
+    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
+        """Return its compiled player for boards of (rows, columns), compiled or loaded now; None if there is none."""
+        return None
+
     def why_interpreted(self, size: tuple[int, int]) -> str:
         """Return why it searches in Python on boards of (rows, columns), or "" if it does not, or never searches."""
         return ""
@@ -175,9 +179,6 @@ class Agent(AgentDefaults, Protocol):
 
     def settings(self) -> dict[str, Any]:
         """Return everything that influences its play, ready for JSON; heuristics by name and content."""
-
-    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """Return its compiled player for boards of (rows, columns), compiled or loaded now; None if there is none."""
 
     def open(self) -> Player:
         """Return a player for one game or a series of games; see `opened_player`."""
@@ -224,6 +225,26 @@ def forfeit_from(error: BaseException, board: Board | None = None) -> ForfeitErr
     return ForfeitError(Reason.ERROR, f"{format_exception(error, LONGEST - len(tail))}{tail}")
 
 
+def move_or_forfeit(
+    choose: Callable[[], SearchResult], board: Board, is_raised: Callable[[BaseException], bool], resigns: bool = True
+) -> SearchResult | ForfeitError:
+    """Return the move that a player chooses, or why it loses by what it does instead.
+
+    Args:
+        is_raised: returns whether an exception is not the player's, and is raised.
+        resigns: whether it may resign; see `forfeit_from`.
+    """
+    try:
+        result = choose()
+    except BaseException as error:
+        if is_raised(error):
+            raise
+        return forfeit_from(error, board if resigns else None)
+    if not board.moves_mask(board.active_index) >> result.move & 1:
+        return ForfeitError(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
+    return result
+
+
 def is_lost(board: Board) -> bool:
     """Return whether every move is proven to lose, within `RESIGNING_NODES`."""
     from .solver import SearchBudget, value
@@ -239,10 +260,6 @@ class UncompiledAgent(AgentDefaults):
     heuristic = None
     is_compilable = False
 
-    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """Return None."""
-        return None
-
 
 class OwnProcessAgent(UncompiledAgent):
     """An agent whose players run in processes of their own; what these report of errors goes to the folder `errors`."""
@@ -251,7 +268,7 @@ class OwnProcessAgent(UncompiledAgent):
     has_own_process = True
 
     def keeping_errors(self, folder: Path) -> Self:
-        """Return itself with errors of its processes written to a folder, which is created if its parent exists."""
+        """Return itself with errors written to a folder, which is created if its parent exists."""
         return replace(self, errors=str(folder)) if folder.parent.is_dir() else self  # type: ignore[type-var]
 
 
@@ -368,7 +385,9 @@ class SearchAgent(StatelessAgent):
             return None
         from .compiled import compiled_search
 
-        return compiled_search(heuristic, self.method, self.options, self.limit, size, self._late_ms)
+        milliseconds = self.limit.ms or self.limit.cpu_ms
+        late_ms = milliseconds + LATE_MS if milliseconds else None
+        return compiled_search(heuristic, self.method, self.options, self.limit, size, late_ms)
 
     def why_interpreted(self, size: tuple[int, int]) -> str:
         """Return why it is not compiled (the heuristic's error, or the board's size), or "" if it is."""
@@ -404,11 +423,6 @@ class SearchAgent(StatelessAgent):
     def searching(self, nodes: int) -> SearchAgent:
         """Return itself under a limit of at most `nodes` nodes."""
         return replace(self, limit=Limit(nodes=min(self.limit.nodes or nodes, nodes)))
-
-    @property
-    def _late_ms(self) -> float | None:
-        milliseconds = self.limit.ms or self.limit.cpu_ms
-        return milliseconds + LATE_MS if milliseconds else None
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """Return the move found by its search, if it is in time."""
@@ -504,11 +518,9 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
 
 def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
     """Compile a heuristic; return None if the board is too large or the heuristic does not compile."""
-    if size[0] * size[1] > MOST_COMPILED_CELLS:
-        return None
-    if not isinstance(heuristic, Hashable):  # an object, not a function
-        return None
-    return _try_to_compile(heuristic, size)
+    # Objects that are not hashable are not functions.
+    is_possible = size[0] * size[1] <= MOST_COMPILED_CELLS and isinstance(heuristic, Hashable)
+    return _try_to_compile(heuristic, size) if is_possible else None
 
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
@@ -531,7 +543,7 @@ def code_hash(heuristic: Heuristic) -> str:
     """Return a short hash of a heuristic's code, including helpers and constants, but not the values of its parameters.
 
     For objects and code that does not compile, it covers the class or function itself, and the data that its file read
-    when it was imported. Logs also have a hash of the user's file.
+    when it was imported.
     """
     from ..compiling.source_rewriter import CompileError, rewrite
 

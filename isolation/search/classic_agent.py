@@ -61,8 +61,7 @@ class Given:
     """A player object's answer before it is judged.
 
     Attributes:
-        cell: a legal move; None for anything else.
-        text: what it did, if the answer is not a legal move.
+        cell: a legal move; None for anything else, which `text` describes.
         seconds: time by the limit's clock.
         computed: CPU time in seconds.
         is_missing: whether there is no answer, as when a player of the third edition puts no action on its queue.
@@ -106,9 +105,7 @@ class ClassicPlayer:
         """Discard the player object. A new one is created when its side is known."""
         self.player = None
 
-    def close(self) -> None:
-        """Discard the player object."""
-        self.player = None
+    close = new_game
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """Return the player's move; see `judged`."""

@@ -22,19 +22,16 @@ NO_PARAMETERS = np.zeros(0)
 MOST_NODES_INTERPRETED = 1_000_000
 
 
-NativeSettings = tuple[int, int, int, int, int]
-"""A limit and options for compiled players: depth, nodes, clock, nanoseconds, flags."""
-
-
 @dataclass(frozen=True)
 class CompiledPlayer:
     """A compiled player: its code, its settings, and the milliseconds after which its move is late, if any.
 
-    `parameters`, float64, are those of its heuristic; compiled code reads them in place.
+    The settings are depth, nodes, clock, nanoseconds and flags. `parameters`, float64, are those of its heuristic;
+    compiled code reads them in place.
     """
 
     function: NativeFunction
-    settings: NativeSettings
+    settings: tuple[int, int, int, int, int]
     parameters: NDArray[np.float64] = field(compare=False)
     late_ms: float | None = None
 
@@ -55,10 +52,7 @@ NOBODY = [0] * 9
 
 
 class HeuristicFailed(Exception):
-    """A compiled search failed; only the number of nodes is known.
-
-    The heuristic raised an exception or returned NaN, an integer exceeded 64 bits, or a loop went on and on.
-    """
+    """A compiled search failed; only the number of nodes is known."""
 
     def __init__(self, nodes: int) -> None:
         why = "raised an exception, returned NaN, or exceeded 64 bits in a whole number or ten million rounds in loops"
@@ -69,17 +63,27 @@ class HeuristicFailed(Exception):
 def run_with_fallback(
     player: CompiledPlayer, board: Board, seed: int, interpreted: Callable[[], SearchResult]
 ) -> SearchResult:
-    """Run a compiled search; if the heuristic fails, repeat it interpreted, which raises the exception itself.
+    """Ask a compiled player for a move with both players placed; if it fails, repeat the search interpreted.
+
+    That raises the exception itself.
 
     Raises:
         HeuristicFailed: the heuristic failed after so many nodes that the interpreter would take too long.
         Exception: the heuristic's exception, or NotANumber.
     """
-    try:
-        return run_native(player, board, seed)
-    except HeuristicFailed as failure:
-        if failure.nodes > MOST_NODES_INTERPRETED:
-            raise
+    low, high, cell_0, cell_1, turn = pack(board)
+    own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
+    with workspaces.borrow_workspace() as desk:
+        parameters = workspaces.address_of(player.parameters)
+        score = player.function.call(low, high, own, other, *player.settings, signed(seed), desk.address, parameters)
+        found, nodes = desk.numbers, int(desk.numbers[on_desk.NODES])
+        if not found[on_desk.FAILED]:
+            line = found[on_desk.BEST_LINE : on_desk.BEST_LINE + found[on_desk.BEST_LENGTH]]
+            move, seconds = int(found[on_desk.MOVE]), int(found[on_desk.NANOSECONDS]) / 1e9
+            pv, is_exact = tuple(line.tolist()) or (move,), bool(found[on_desk.EXACT])
+            return SearchResult(move, score + 0.0, int(found[on_desk.DEPTH]), nodes, seconds, pv, is_exact)
+    if nodes > MOST_NODES_INTERPRETED:
+        raise HeuristicFailed(nodes)
     return interpreted()
 
 
@@ -96,44 +100,14 @@ def compiled_search(
     quiescent = options.quiescence and method not in TREES
     function = native_function(method, heuristic.score if heuristic else None, *size, ordered, quiescent)
     flags = on_desk.STOP_ON_AGREEMENT * options.stop_on_agreement | on_desk.RANDOM_TIES * options.random_ties
-    return CompiledPlayer(function, (limit.depth or 0, *limits_of(limit), flags), _parameters(heuristic), late_ms)
+    parameters = heuristic.parameters if heuristic else NO_PARAMETERS
+    return CompiledPlayer(function, (limit.depth or 0, *limits_of(limit), flags), parameters, late_ms)
 
 
 def compiled_player(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> CompiledPlayer:
     """Return the compiled random or greedy player for boards of a size."""
     function = native_function(template, heuristic.score if heuristic else None, *size)
-    return CompiledPlayer(function, (0, *limits_of(None), 0), _parameters(heuristic))
-
-
-def _parameters(heuristic: CompiledHeuristic | None) -> NDArray[np.float64]:
-    return heuristic.parameters if heuristic else NO_PARAMETERS
-
-
-def run_native(player: CompiledPlayer, board: Board, seed: int) -> SearchResult:
-    """Ask a compiled player for a move at a position with both players placed.
-
-    Raises:
-        HeuristicFailed: the heuristic raised an exception or returned NaN.
-    """
-    low, high, cell_0, cell_1, turn = pack(board)
-    own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
-    with workspaces.borrow_workspace() as desk:
-        parameters = workspaces.address_of(player.parameters)
-        score = player.function.call(low, high, own, other, *player.settings, signed(seed), desk.address, parameters)
-        found = desk.numbers
-        if found[on_desk.FAILED]:
-            raise HeuristicFailed(int(found[on_desk.NODES]))
-        line = found[on_desk.BEST_LINE : on_desk.BEST_LINE + found[on_desk.BEST_LENGTH]]
-        move = int(found[on_desk.MOVE])
-        return SearchResult(
-            move=move,
-            score=score + 0.0,
-            depth=int(found[on_desk.DEPTH]),
-            nodes=int(found[on_desk.NODES]),
-            seconds=int(found[on_desk.NANOSECONDS]) / 1e9,
-            pv=tuple(line.tolist()) or (move,),
-            exact=bool(found[on_desk.EXACT]),
-        )
+    return CompiledPlayer(function, (0, *limits_of(None), 0), heuristic.parameters if heuristic else NO_PARAMETERS)
 
 
 def signed(seed: int) -> int:

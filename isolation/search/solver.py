@@ -17,6 +17,7 @@ from itertools import count
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..native import layout as on_desk
 from ..native import workspaces
@@ -45,11 +46,11 @@ class Solution:
 
     Attributes:
         winner: 1 or 2; None if the search reached its limit first.
-        moves: winning moves of the side to move, ascending; empty if it loses.
+        moves: winning moves of the side to move, ascending; all of them if there are no `undecided` ones.
         line: moves to the end of the game. The winner's moves keep the win; the loser maximises its number of moves
             minus the opponent's. Shorter if the search reached its limit, and empty if no first move is known.
         nodes: positions visited, without those decided by a table or by mirroring.
-        undecided: moves left undecided by the limit, ascending; if there are none, `moves` is complete.
+        undecided: moves left undecided by the limit, ascending.
     """
 
     winner: Winner | None
@@ -64,8 +65,7 @@ class Length:
     """Length of a game between a winner who hurries and a loser who delays.
 
     Attributes:
-        winner: 1 or 2; None if the search reached its limit first.
-        plies: remaining plies; None if the search reached its limit first.
+        winner, plies: 1 or 2, and the remaining plies; None if the search reached its limit first.
         at_least: lower bound of the remaining plies.
         moves: the best moves, ascending: those that win soonest or lose last. If only `plies` is unknown, a set of
             moves that includes a best one; if the winner is unknown, the moves not known to lose.
@@ -90,18 +90,10 @@ class MoveValue(NamedTuple):
 
 
 class SearchBudget:
-    """A limit shared by any number of searches.
-
-    Attributes:
-        nodes: positions visited so far.
-    """
+    """A limit shared by any number of searches, which have visited `nodes` positions so far."""
 
     def __init__(self, limit: Limit | None = None) -> None:
-        """Start the clock.
-
-        Raises:
-            ValueError: the limit is in depth.
-        """
+        """Start the clock. Raises ValueError for a limit in depth."""
         self.nodes = 0
         self._most, self._clock_id, self._budget = solver_limits(limit)
         self._now = time.thread_time_ns if self._clock_id == CPU_CLOCK else time.monotonic_ns
@@ -145,11 +137,7 @@ class SearchBudget:
 
 
 def solver_limits(limit: Limit | None) -> tuple[int, int, int]:
-    """Return a limit as `limits_of` does.
-
-    Raises:
-        ValueError: the limit is in depth.
-    """
+    """Return a limit as `limits_of` does. Raises ValueError for a limit in depth."""
     if limit is not None and limit.unit == "depth":
         raise ValueError(f"the solver searches to the end of the game: use a limit of nodes or time, not {limit}")
     return limits_of(limit)
@@ -167,15 +155,12 @@ def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: w
 
 
 def solve(board: Board, limit: Limit | None = None) -> Solution:
-    """Find the winner under perfect play, and the winning moves.
+    """Find the winner under perfect play, and the winning moves, within a total limit in nodes or time, if any.
 
     >>> solve(Board.from_moves([5, 0], size="4x4"))
     Solution(winner=2, moves=(), line=(11, 6, 2, 8, 4, 1, 10, 7, 3, 9), nodes=42, undecided=())
 
     Thread-safe: concurrent calls do not affect each other, and each uses one core.
-
-    Args:
-        limit: total limit in nodes or time; None for no limit.
 
     Raises:
         ValueError: more than `MOST_COMPILED_CELLS` cells, a limit in depth, or a position that cannot arise.
@@ -192,14 +177,7 @@ def solve(board: Board, limit: Limit | None = None) -> Solution:
 
 
 def solve_length(board: Board, limit: Limit | None = None) -> Length:
-    """Find how long the game lasts if the winner hurries and the loser delays.
-
-    Args:
-        limit: total limit in nodes or time; None for no limit.
-
-    Raises:
-        ValueError: more than `MOST_COMPILED_CELLS` cells, a limit in depth, or a position that cannot arise.
-    """
+    """Find how long the game lasts if the winner hurries and the loser delays; limit and errors are as for `solve`."""
     meter, values = _valued(board, limit)
     winner = _winner(board, values)
     if _any(move.keeps for move in values) is None:
@@ -323,12 +301,9 @@ def _line(board: Board, values: Iterable[MoveValue], meter: SearchBudget) -> Ite
     cell = winning if is_won else next(iter(order_moves(board)), None)
     while cell is not None:
         yield cell
-        board = board.successor(cell)
-        is_won = not is_won
-        if is_won:
-            cell = next((move.cell for move in move_results(board, meter) if move.keeps), None)
-        else:
-            cell = next(iter(order_moves(board)), None)
+        board, is_won = board.successor(cell), not is_won
+        good = (move.cell for move in move_results(board, meter) if move.keeps) if is_won else iter(order_moves(board))
+        cell = next(good, None)
 
 
 def _best_line(board: Board, plies: int, meter: SearchBudget) -> Iterator[int]:
@@ -395,11 +370,8 @@ def _visited(board: Board) -> int:
 
 def _winner(board: Board, values: Iterable[MoveValue]) -> Winner | None:
     won = _any(move.keeps for move in values)
-    if won is None:
-        won = known_value(board)
-    if won is None:
-        return None
-    return 1 if won == (board.active_index == 0) else 2
+    won = known_value(board) if won is None else won
+    return None if won is None else 1 if won == (board.active_index == 0) else 2
 
 
 def _any(values: Iterable[bool | None]) -> bool | None:
@@ -428,20 +400,17 @@ def perft(board: Board, depth: int) -> list[int]:
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
         raise ValueError(f"the depth of perft must be a positive whole number, not {depth!r}")
     counts = np.zeros(depth, np.int64)
-    _count(board, 0, counts)
+    _count(board, counts)
     return [int(count) for count in counts]
 
 
-def _count(board: Board, ply: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
+def _count(board: Board, counts: NDArray[np.int64]) -> None:
     if is_compilable(board):
         from ..compiling.specialise import native_function, pack
 
-        below = counts[ply:]
-        perft_below = native_function("perft", None, board.height, board.width)
-        perft_below.call(*pack(board), len(below), below.ctypes.data)
+        native_function("perft", None, board.height, board.width).call(*pack(board), len(counts), counts.ctypes.data)
         return
     cells = board.legal_cells()
-    counts[ply] += len(cells)
-    if ply + 1 < len(counts):
-        for cell in cells:
-            _count(board.successor(cell), ply + 1, counts)
+    counts[0] += len(cells)
+    for cell in cells if len(counts) > 1 else ():
+        _count(board.successor(cell), counts[1:])

@@ -23,10 +23,10 @@ from pettingzoo.utils import wrappers
 from .single_agent import (
     DEFAULT_LIMIT,
     RENDER_MODES,
+    EnvironmentGame,
     GameInfo,
     Observation,
     RenderMode,
-    Setting,
     action_cell,
     check_choice,
 )
@@ -68,7 +68,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
         super().__init__()
         check_choice("placements", placements, ("played", "random"))
         check_choice("illegal", illegal, ("lose", "replace"))
-        self._setting = Setting(size, exact, render_mode, is_placed=placements == "random")
+        self._game = EnvironmentGame(size, exact, render_mode, is_placed=placements == "random")
         is_whole = isinstance(max_cycles, int) and not isinstance(max_cycles, bool)
         if max_cycles is not None and (not is_whole or max_cycles < 1):
             raise ValueError(f"max_cycles must be None or a whole number, at least 1, not {max_cycles!r}")
@@ -77,9 +77,9 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
         self.possible_agents = list(PLAYERS)
         self.agents: list[str] = []
         self._loses, self._max_cycles = illegal == "lose", max_cycles
-        self.observation_spaces = {player: deepcopy(self._setting.observations) for player in PLAYERS}
-        self.action_spaces = {player: deepcopy(self._setting.actions) for player in PLAYERS}
-        self._random, self._game = np.random.default_rng(), self._setting.begin()
+        self.observation_spaces = {player: deepcopy(self._game.observations) for player in PLAYERS}
+        self.action_spaces = {player: deepcopy(self._game.actions) for player in PLAYERS}
+        self._random = np.random.default_rng()
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return the space of a player's observations."""
@@ -94,7 +94,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
         self.agents = list(PLAYERS)
-        self._game = self._setting.begin(self._random)
+        self._game.begin(self._random)
         self._moves = 0
         self.rewards = dict.fromkeys(PLAYERS, 0.0)
         self._cumulative_rewards = dict.fromkeys(PLAYERS, 0.0)

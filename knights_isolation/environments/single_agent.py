@@ -14,7 +14,7 @@ from knights_isolation.experiments.plan import AgentLike, parse_agent, parse_lim
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.games.learning import PerfectPlay
 from knights_isolation.isolation.rules.drawing import to_text
-from knights_isolation.isolation.rules.game import Limit, parse_size
+from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.search.agents import check_board_size, forfeit_from
 from knights_isolation.isolation.search.solver import solver_limits
 
@@ -55,12 +55,13 @@ class Observation(TypedDict):
     action_mask: NDArray[np.int8]
 
 
-class Setting:
-    """What the games of an environment share.
+class EnvironmentGame:
+    """The game of an environment, with what exact search knows of it.
 
     Attributes:
         size: rows and columns.
         observations, actions: spaces of `Observation`, and of actions, which are cells.
+        board: the current position.
     """
 
     def __init__(self, size: str, exact: str | None, render_mode: RenderMode, *, is_placed: bool) -> None:
@@ -85,29 +86,18 @@ class Setting:
         mask = spaces.Box(0, 1, (self.size.cells,), np.int8)
         self.observations = spaces.Dict({"observation": spaces.Box(0, 1, (4, *self.size), bool), "action_mask": mask})
         self.actions = spaces.Discrete(self.size.cells)
+        self.begin()
 
-    def begin(self, random: np.random.Generator | None = None) -> EnvironmentGame:
-        """Begin a game; without `random` no knight is placed, and no exact search made.
+    def begin(self, random: np.random.Generator | None = None) -> None:
+        """Begin a game anew; without `random` no knight is placed, and no exact search made.
 
         Random placements are drawn again until player 1 has a move.
         """
-        board = Board.from_moves([], self.size)
-        while random and self._is_placed and (None in board.locations or not board.legal_cells()):
-            cells = random.choice(board.height * board.width, 2, replace=False)
-            board = Board.from_moves(cells.tolist(), self.size)
-        return EnvironmentGame(board, self._limit if random else None)
-
-
-class EnvironmentGame:
-    """A game on a board, with what exact search knows of it; without a limit of that, nothing.
-
-    Attributes:
-        board: the current position.
-    """
-
-    def __init__(self, board: Board, limit: Limit | None) -> None:
-        self.board = board
-        self._perfect = PerfectPlay(board, limit) if limit else None
+        self.board = Board.from_moves([], self.size)
+        while random and self._is_placed and (None in self.board.locations or self.is_over):
+            cells = random.choice(self.size.cells, 2, replace=False)
+            self.board = Board.from_moves(cells.tolist(), self.size)
+        self._perfect = PerfectPlay(self.board, self._limit) if random and self._limit else None
         self._regrets: list[float | None] = [None, None]
 
     @property
@@ -197,13 +187,12 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
         Raises:
             ValueError: an argument is invalid, or the opponent does not play on this board.
         """
-        self._setting = Setting(size, exact, render_mode, is_placed=True)
+        self._game, self._is_playing = EnvironmentGame(size, exact, render_mode, is_placed=True), False
         self.render_mode = render_mode
-        self.observation_space = cast("spaces.Space[Observation]", self._setting.observations)
-        self.action_space = self._setting.actions
-        self._game, self._is_playing = self._setting.begin(), False
+        self.observation_space = cast("spaces.Space[Observation]", self._game.observations)
+        self.action_space = self._game.actions
         agent = parse_agent(spec_of(opponent))
-        check_board_size([agent], self._setting.size)
+        check_board_size([agent], self._game.size)
         self._opponent = agent.open()
 
     def reset(
@@ -217,7 +206,7 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
         super().reset(seed=seed)
         self._forfeit, self._is_playing = "", False
         while True:
-            self._game = self._setting.begin(self.np_random)
+            self._game.begin(self.np_random)
             self._side = int(self.np_random.integers(2))
             self._opponent.new_game()
             if self._side == 1 and not self._game.is_over:
