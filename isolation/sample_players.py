@@ -105,30 +105,6 @@ class IsolationPlayer:
         self.TIMER_THRESHOLD = timeout
         self.time_left: Callable[[], float] = lambda: _INFINITY
 
-    def _best(
-        self, game: Board, depth: int, alpha: float, beta: float, maximizing: bool, prune: bool
-    ) -> tuple[float, Move]:
-        if self.time_left() < self.TIMER_THRESHOLD:
-            raise SearchTimeout
-        moves = game.get_legal_moves()
-        if depth == 0 or not moves:
-            return (self.score(game, self) if moves else game.utility(self)), NO_MOVE
-        best, best_move = (-_INFINITY if maximizing else _INFINITY), moves[0]
-        for move in moves:
-            value, _ = self._best(game.forecast_move(move), depth - 1, alpha, beta, not maximizing, prune)
-            if value > best if maximizing else value < best:
-                best, best_move = value, move
-            if prune and (best >= beta if maximizing else best <= alpha):
-                break
-            if prune and maximizing:
-                alpha = max(alpha, best)
-            elif prune:
-                beta = min(beta, best)
-        return best, best_move
-
-    def _minimax(self, game: Board, depth: int, maximizing_player: bool = True) -> tuple[float, Move]:
-        return self._best(game, depth, -_INFINITY, _INFINITY, maximizing_player, prune=False)
-
     def _alphabeta(
         self,
         game: Board,
@@ -136,8 +112,32 @@ class IsolationPlayer:
         alpha: float = -_INFINITY,
         beta: float = _INFINITY,
         maximizing_player: bool = True,
+        *,
+        prune: bool = True,
     ) -> tuple[float, Move]:
-        return self._best(game, depth, alpha, beta, maximizing_player, prune=True)
+        if self.time_left() < self.TIMER_THRESHOLD:
+            raise SearchTimeout
+        moves = game.get_legal_moves()
+        if depth == 0 or not moves:
+            return (self.score(game, self) if moves else game.utility(self)), NO_MOVE
+        best, best_move = (-_INFINITY if maximizing_player else _INFINITY), moves[0]
+        for move in moves:
+            after = game.forecast_move(move)
+            value, _ = IsolationPlayer._alphabeta(
+                self, after, depth - 1, alpha, beta, not maximizing_player, prune=prune
+            )
+            if value > best if maximizing_player else value < best:
+                best, best_move = value, move
+            if prune and (best >= beta if maximizing_player else best <= alpha):
+                break
+            if prune and maximizing_player:
+                alpha = max(alpha, best)
+            elif prune:
+                beta = min(beta, best)
+        return best, best_move
+
+    def _minimax(self, game: Board, depth: int, maximizing_player: bool = True) -> tuple[float, Move]:
+        return IsolationPlayer._alphabeta(self, game, depth, maximizing_player=maximizing_player, prune=False)
 
     def _deepest(self, game: Board, depths: range, search: Callable[[Board, int], tuple[float, Move]]) -> Move:
         """Return the move of the last search that finished in time, or the first legal move if none did."""

@@ -548,17 +548,6 @@ def solve_moves(positions: AnyPositions, limit: Limit | None = None) -> SolvedMo
     count = len(positions)
     winning, undecided = np.zeros((2, count, 2), np.uint64)
     solved = SolvedMoves(positions.size, winning, undecided, np.zeros(count, np.int64))
-    call = native_function("solve_many", None, *positions.size).call
-    arguments: Arguments = (
-        *packed(positions),
-        COUNT,
-        nodes,
-        clock,
-        nanoseconds,
-        DESK,
-        winning,
-        undecided,
-        solved.nodes,
-    )
-    call_in_batches(call, count, arguments)
+    call, filled = native_function("solve_many", None, *positions.size).call, (winning, undecided, solved.nodes)
+    call_in_batches(call, count, (*packed(positions), COUNT, nodes, clock, nanoseconds, DESK, *filled))
     return solved

@@ -44,12 +44,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Seat:
-    """A human player's side, opponent, and input and output.
+    """A human player's side, opponent, adviser for hints, and input and output.
 
     Attributes:
-        opponent: the agent to play against.
-        adviser: the agent that gives hints.
-        side: the human's side, 1 or 2.
         ask: shows a prompt and returns a line; raises EOFError at the end of the input.
         say: prints lines.
         save: writes the game so far to a file; raises OSError on failure.
@@ -99,7 +96,12 @@ def read_answer(text: str, board: Board) -> Answer:
         return Answer(command, file=words[1].strip() if command == "save" else "")  # type: ignore[arg-type]
     legal = board.legal_cells()
     if text.strip().isascii() and text.strip().isdecimal():
-        return Answer("move", _listed(int(text), legal))
+        number = int(text)
+        if len(legal) > _MOST_LISTED:
+            raise ValueError("no numbered moves are listed; name a cell, such as d3")
+        if not 1 <= number <= len(legal):
+            raise ValueError(f"no move {number}: the listed moves are numbered 1 to {len(legal)}")
+        return Answer("move", legal[number - 1])
     try:
         cell = parse_cell(text, board.height, board.width)
     except ValueError as error:
@@ -111,13 +113,11 @@ def read_answer(text: str, board: Board) -> Answer:
 
 def why_illegal(board: Board, cell: int) -> str:
     """Explain why the player to move cannot move to a cell of the board."""
-    name = cell_name(cell, board.width)
-    here = board.locations[board.active_index]
+    name, here = cell_name(cell, board.width), board.locations[board.active_index]
     if cell in board.locations:
         return f"{name} is occupied by a knight"
-    if not board.blank >> cell & 1:
+    if not board.blank >> cell & 1 or here is None:
         return f"{name} was already visited"
-    assert here is not None
     options = ", ".join(cell_name(legal, board.width) for legal in board.legal_cells())
     return f"{name} is not a knight's move from {cell_name(here, board.width)}; from there you reach {options}"
 
@@ -261,14 +261,6 @@ def _situation(board: Board, seat: Seat) -> str:
         return f"{picture}\nPlace your knight on any of {len(legal)} open cells."
     options = (f"{number}: {cell_name(cell, board.width)}" for number, cell in enumerate(legal, start=1))
     return f"{picture}\nYou can go to  {'   '.join(options)}"
-
-
-def _listed(number: int, legal: Sequence[int]) -> int:
-    if len(legal) > _MOST_LISTED:
-        raise ValueError("no numbered moves are listed; name a cell, such as d3")
-    if not 1 <= number <= len(legal):
-        raise ValueError(f"no move {number}: the listed moves are numbered 1 to {len(legal)}")
-    return legal[number - 1]
 
 
 def _record(game: _Game, winner: int, reason: str, detail: str = "") -> GameRecord:

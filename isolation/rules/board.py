@@ -74,10 +74,10 @@ class BlankList(MoveList):
 class Board:
     """A game of knight's Isolation between two players.
 
-    Players may be any objects; they are compared by identity, then by ``==``. The classic API uses players and
-    (row, column) moves. The modern API uses player indices 0 and 1, and cells as row-major ints (see
-    `isolation.rules.geometry`). Subclasses may override any classic method: all methods that make moves call the
-    overridden `copy`, `forecast_move` and `apply_move`.
+    Players may be any objects; they are compared by identity, then by ``==``. Methods of a player raise RuntimeError if
+    it is not one of this game. The classic API uses players and (row, column) moves. The modern API uses player indices
+    0 and 1, and cells as row-major ints (see `isolation.rules.geometry`). Subclasses may override any classic method:
+    all methods that make moves call the overridden `copy`, `forecast_move` and `apply_move`.
 
     Boards with equal positions are equal and have equal hashes, since classic players look positions up in
     dictionaries. A board is mutable, as the classic API requires, and its hash changes with its position. Do not change
@@ -86,9 +86,8 @@ class Board:
     Attributes:
         width, height: numbers of columns and rows.
         move_count: number of plies played.
-        players: the two player objects.
         blank: mask of the open cells.
-        locations: cells of player 1 and player 2, None before placement.
+        players, locations: objects and cells of player 1 and player 2, None before placement.
         active_index: 0 if player 1 is to move, 1 if player 2 is.
 
     >>> board = Board.from_moves([24, 14])
@@ -108,11 +107,7 @@ class Board:
         cls._copies_fields = False
 
     def __init__(self, player_1: Any, player_2: Any, width: int = 7, height: int = 7) -> None:
-        """Start a game on an empty board.
-
-        Raises:
-            ValueError: a side is not an integer or is below 1.
-        """
+        """Start a game on an empty board. Raises ValueError if a side is not an integer or is below 1."""
         self.height, self.width = check_size(height, width)
         self.players: tuple[Any, Any] = (player_1, player_2)
         self.move_count = 0
@@ -178,31 +173,19 @@ class Board:
         return self.players[1 - self.active_index]
 
     def get_opponent(self, player: Any) -> Any:
-        """Return the other player.
-
-        Raises:
-            RuntimeError: not a player of this game.
-        """
+        """Return the other player."""
         first, second = self.players
         if player is first:
             return second
         return first if player is second else self.players[1 - self._index_of(player)]
 
     def get_player_location(self, player: Any) -> Move | None:
-        """Return the location of a player, or None before its placement.
-
-        Raises:
-            RuntimeError: not a player of this game.
-        """
+        """Return the location of a player, or None before its placement."""
         cell = self.locations[self._index_of(player)]
         return None if cell is None else divmod(cell, self.width)
 
     def get_legal_moves(self, player: Any = None) -> MoveList:
-        """Return the moves of a player, by default the player to move.
-
-        Raises:
-            RuntimeError: not a player of this game.
-        """
+        """Return the moves of a player, by default the player to move."""
         # `_index_of` is inlined because interpreted searches call this method most.
         first, second = self.players
         if player is None:
@@ -272,7 +255,7 @@ class Board:
         return new
 
     def apply_move(self, move: Move) -> None:
-        """Play a move for the player to move. As in the classic engines, its legality is not checked.
+        """Play a move for the player to move, without checking whether it is legal, as the classic engines do.
 
         Raises:
             IndexError: the cell is not on the board.
@@ -366,21 +349,13 @@ class Board:
         return self.forecast_move(divmod(cell, self.width))
 
     def play_cell(self, cell: int) -> None:
-        """Play a cell for the player to move.
-
-        Raises:
-            ValueError: the cell is not legal; the message gives the reason.
-        """
+        """Play a cell for the player to move. Raises ValueError, with the reason, if it is not legal."""
         if reason := self._refusal(cell):
             raise ValueError(reason)
         self.apply_move(move_of(index(cell), self.width))
 
     def undo(self) -> int:
-        """Take the last ply back and return its cell.
-
-        Raises:
-            ValueError: no ply to take back is known.
-        """
+        """Take the last ply back and return its cell. Raises ValueError if none is known."""
         if not self._past:
             raise ValueError("no move to take back")
         if self._is_viewed:

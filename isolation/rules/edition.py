@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from numbers import Real
@@ -31,12 +32,10 @@ class Edition:
     """An edition of the classic engine, as its players see it.
 
     Attributes:
-        name: "first", "second" or "third".
         asked_by: signature of the players' move method, as shown to the user.
         matches: returns whether a player or its class belongs to this edition.
         ask: asks a player for its move in a game; returns its answer unchecked.
-        usual_limit: milliseconds per move.
-        usual_size: board size.
+        usual_limit, usual_size: milliseconds per move, and board size.
         bad_move: the reason for losing by a bad move while legal moves remain.
         is_late: returns whether the answer has just come too late.
         history: the moves of a game in this edition's format, from the moves played, the losing move, and the player
@@ -209,11 +208,12 @@ def is_of_third_edition(source: str | bytes) -> bool:
     This holds if it imports names that only this edition has, has or calls a `get_action`, reads `state.locs` or
     `state.liberties`, or has a function of (state, player_id) that does not use methods that only boards have.
     """
-    try:
-        tree = parse(source)
-    except (SyntaxError, ValueError):  # reported when the file is loaded
-        return False
-    return any(map(_is_clue, ast.walk(tree)))
+    return any(map(_is_clue, _nodes_of(source)))
+
+
+def _nodes_of(source: str | bytes) -> Iterator[ast.AST]:
+    with suppress(SyntaxError, ValueError):  # reported when the file is loaded
+        yield from ast.walk(parse(source))
 
 
 def sample_players_for(source: str | bytes) -> str:
@@ -250,11 +250,7 @@ def _is_of_state(node: ast.AST, names: set[str]) -> bool:
 
 def added_to_board(source: str | bytes) -> set[str]:
     """Return the methods of a class `Board` in a source that no edition's board has."""
-    try:
-        tree = parse(source)
-    except (SyntaxError, ValueError):  # reported when the file is loaded
-        return set()
-    boards = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == "Board"]
+    boards = [node for node in _nodes_of(source) if isinstance(node, ast.ClassDef) and node.name == "Board"]
     methods = {method.name for board in boards for method in board.body if isinstance(method, ast.FunctionDef)}
     return {name for name in methods - _OF_BOARDS if not (name.startswith("__") and name.endswith("__"))}
 

@@ -119,6 +119,8 @@ def search(
             MCTS.
         UserCodeTimeout: the heuristic did not return from one position in 90 s.
     """
+    from .interpreted import search_in_python
+
     chosen = check_search(heuristic, limit, method, options)
     if not board.moves_mask(board.active_index):
         raise ValueError(f"the game is over at {board!r}: no legal moves")
@@ -171,18 +173,3 @@ def is_compilable(board: Board) -> bool:
         and placed
         and board.move_count == cells - board.blank.bit_count()
     )
-
-
-def search_in_python(
-    board: Board, heuristic: Heuristic | None, limit: Limit, method: Method, options: SearchOptions, seed: int
-) -> SearchResult:
-    """Run the interpreted search of any method."""
-    from .interpreted import endless_evaluations_end, search_best_first, search_interpreted, search_mcts
-
-    with endless_evaluations_end():
-        if method == "mcts":
-            return search_mcts(board, heuristic, limit, seed)
-        assert heuristic is not None
-        if method == "bestfirst":
-            return search_best_first(board, heuristic, limit)
-        return search_interpreted(board, heuristic, limit, method, options, seed)

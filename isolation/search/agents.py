@@ -38,9 +38,8 @@ from . import (
     SearchResult,
     check_search,
     is_compilable,
-    search_in_python,
 )
-from .interpreted import greedy_interpreted, random_interpreted
+from .interpreted import greedy_interpreted, random_interpreted, search_in_python
 
 if TYPE_CHECKING:
     import numpy as np
@@ -202,11 +201,7 @@ def choose_once(agent: Agent, board: Board, seed: int) -> SearchResult:
 
 
 def check_board_size(agents: Iterable[Agent], size: tuple[int, int]) -> None:
-    """Check that agents can play on boards of (rows, columns).
-
-    Raises:
-        ValueError: an agent cannot; the message gives its name and the reason.
-    """
+    """Raise ValueError, with name and reason, if an agent cannot play on boards of (rows, columns)."""
     for agent in agents:
         if why := agent.why_unfit(size):
             raise ValueError(f"{agent.name}: {why}")
@@ -415,8 +410,8 @@ class SearchAgent(StatelessAgent):
     def placing(self) -> SearchAgent:
         """Return itself with a limit of a thousand nodes.
 
-        Compiled search begins once both knights are placed. Before that there are dozens of moves, and each position
-        is evaluated in Python, so that an ordinary limit would take minutes.
+        Before both knights are placed there are dozens of moves, and each position is evaluated in Python, so that an
+        ordinary limit would take minutes.
         """
         return self.searching(PLACING_NODES)
 
@@ -441,13 +436,8 @@ class SearchAgent(StatelessAgent):
 class PolicyAgent(UncompiledAgent, StatelessAgent):
     """A policy of a learning agent: a function of many observations at once, imported by name where it plays.
 
-    Before each move the generators of `random` and NumPy are seeded with the move's seed.
-
-    Attributes:
-        module: name of an importable module.
-        function: name of the policy in it.
-        folder: first folder in which the module is looked for.
-        content: hash of the module's source.
+    Its `module`, whose source has the hash `content`, is looked for in `folder` first. Before each move the generators
+    of `random` and NumPy are seeded with the move's seed.
     """
 
     name: str
@@ -473,11 +463,7 @@ class PolicyAgent(UncompiledAgent, StatelessAgent):
         return getattr(import_module(self.module), self.function)  # type: ignore[no-any-return]
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """Return the policy's move.
-
-        Raises:
-            ForfeitError: the move is illegal, or the answer is not one cell.
-        """
+        """Return the policy's move. Raises ForfeitError if it is illegal, or the answer is not one cell."""
         import numpy as np
 
         observation, mask = board.observation()[None], board.mask()[None]
@@ -497,11 +483,7 @@ class PolicyAgent(UncompiledAgent, StatelessAgent):
 
 
 def in_time(result: SearchResult, limit: Limit) -> SearchResult:
-    """Return a search result if it is in time.
-
-    Raises:
-        ForfeitError: the search took longer than the wall time of a move.
-    """
+    """Return a search result, or raise ForfeitError if it took longer than the wall time of a move."""
     if limit.ms is not None and result.seconds * 1e3 > limit.ms + LATE_MS:
         raise ForfeitError(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {limit.ms:g} ms")
     return result

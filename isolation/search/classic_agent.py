@@ -79,12 +79,8 @@ class Given:
 def judged(given: Given, limit: Limit, *, overruns: bool) -> SearchResult:
     """Judge a player object's answer as the engine of its edition does: first the time, then the legality.
 
-    Args:
-        overruns: whether it may take longer than its limit, like players of the third edition, for whom the last action
-            put on the queue in time counts.
-
-    Raises:
-        ForfeitError: the move is missing, late or illegal.
+    With `overruns` it may take longer than its limit, like players of the third edition, for whom the last action put
+    on the queue in time counts. Raises ForfeitError if the move is missing, late or illegal.
     """
     if given.is_missing or (given.seconds * 1e3 > limit.value and not overruns):
         raise ForfeitError(Reason.TIMEOUT, _lateness(given, limit))

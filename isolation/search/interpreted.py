@@ -122,10 +122,16 @@ def _called(value: object) -> str:
     return text if len(text) < _LONGEST_VALUE else f"a value of type {name_of(value)}"
 
 
-def search_interpreted(
-    board: Board, heuristic: Heuristic, limit: Limit, method: Method, options: SearchOptions, seed: int = 0
+@endless_evaluations_end()
+def search_in_python(
+    board: Board, heuristic: Heuristic | None, limit: Limit, method: Method, options: SearchOptions, seed: int = 0
 ) -> SearchResult:
-    """Search with minimax or alpha-beta; see `isolation.search.search`."""
+    """Search by any method; see `isolation.search.search`."""
+    if method == "mcts":
+        return _search_mcts(board, heuristic, limit, seed)
+    assert heuristic is not None
+    if method == "bestfirst":
+        return _search_best_first(board, heuristic, limit)
     budget = Budget(limit)
     search = _Search(heuristic, board.active_player, method, options, budget)
     draw = random_bits(seed)
@@ -264,7 +270,7 @@ class _Node:
     children: list[_Node] = field(default_factory=list)
 
 
-def search_mcts(board: Board, heuristic: Heuristic | None, limit: Limit, seed: int = 0) -> SearchResult:
+def _search_mcts(board: Board, heuristic: Heuristic | None, limit: Limit, seed: int = 0) -> SearchResult:
     """Simulate until the limit is reached, and play the most visited move, the lowest cell among equals."""
     budget = Budget(limit)
     root, deepest = _Node(-1), 0
@@ -283,7 +289,7 @@ def search_mcts(board: Board, heuristic: Heuristic | None, limit: Limit, seed: i
     return _result(board, line, score, deepest, budget, is_proven=False)
 
 
-def search_best_first(board: Board, heuristic: Heuristic, limit: Limit) -> SearchResult:
+def _search_best_first(board: Board, heuristic: Heuristic, limit: Limit) -> SearchResult:
     """Expand the end of the best line until the limit is reached or the result is proven; play the safest move."""
     budget = Budget(limit)
     root, deepest = _Node(-1), 0
