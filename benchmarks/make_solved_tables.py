@@ -24,8 +24,8 @@ from knights_isolation.isolation.rules.classic_board import Board
 from knights_isolation.isolation.rules.game import Size, parse_size
 from knights_isolation.isolation.rules.geometry import cells_of
 from knights_isolation.isolation.rules.solved_tables import FILE
-from knights_isolation.isolation.search import early_table
-from knights_isolation.isolation.search.early_table import first_index, index_of, openings, steps_between
+from knights_isolation.isolation.search import solver
+from knights_isolation.isolation.search.solver import first_index, index_of, openings, steps_between
 
 MOST_CELLS = 49
 """Largest board of the default tables, in cells."""
@@ -112,9 +112,9 @@ def _board(path: Sequence[int], rows: int, columns: int) -> Board:
     return Board.from_moves(path, (rows, columns))
 
 
-def write_early(path: Path = early_table.EARLY_FILE) -> None:
+def write_early(path: Path = solver.EARLY_FILE) -> None:
     """Write the table of the first plies on 7x7."""
-    table = solve_early(early_table.ROWS, early_table.COLUMNS, early_table.LAST_PLY, jobs=0)
+    table = solve_early(solver.ROWS, solver.COLUMNS, solver.LAST_PLY, jobs=0)
     write_shipped(path, lzma.compress(table, preset=9 | lzma.PRESET_EXTREME))
 
 

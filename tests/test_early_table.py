@@ -10,15 +10,17 @@ from knights_isolation.isolation import Board
 from knights_isolation.isolation.games.batches import States, solve_moves
 from knights_isolation.isolation.rules.geometry import cells_of
 from knights_isolation.isolation.rules.solved_tables import pair_is_won
-from knights_isolation.isolation.search.early_table import (
+from knights_isolation.isolation.search.solver import (
     LAST_PLY,
+    SearchBudget,
     early_moves,
     early_value,
     index_of,
+    move_results,
     openings,
+    solve,
     steps_between,
 )
-from knights_isolation.isolation.search.solver import SearchBudget, move_results, solve
 
 RANDOM = np.random.default_rng(5)
 

@@ -14,7 +14,7 @@ from knights_isolation.experiments.suite import suite_file
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.files.received import CHECKSUMS, read_shipped, write_shipped
 from knights_isolation.isolation.rules import solved_tables
-from knights_isolation.isolation.search import early_table
+from knights_isolation.isolation.search import solver
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(
@@ -36,7 +36,7 @@ def flip_a_bit(path: Path, index: int) -> None:
 def forget() -> None:
     """Forget the tables that were read."""
     solved_tables._tables.cache_clear()
-    early_table._early_table.cache_clear()
+    solver._early_table.cache_clear()
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
     """Copies of all tables, which are read in place of the shipped ones: by name."""
     for folder in FOLDERS:
         copytree(folder, tmp_path / folder.relative_to(ROOT))
-    tables = [(solved_tables, "FILE"), (early_table, "EARLY_FILE"), (suite_file, "FILE"), (published, "FILE")]
+    tables = [(solved_tables, "FILE"), (solver, "EARLY_FILE"), (suite_file, "FILE"), (published, "FILE")]
     for module, name in tables:
         monkeypatch.setattr(module, name, tmp_path / getattr(module, name).resolve().relative_to(ROOT))
     there = {size: tmp_path / path.resolve().relative_to(ROOT) for size, path in suite_file.shipped_suites().items()}
@@ -56,7 +56,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
 
 READERS: dict[str, Callable[[], Any]] = {
     "solved.json": lambda: solved_tables.pair_is_won(8, 8, 24, 0),
-    "early_7x7.xz": lambda: early_table.early_value(Board.from_moves([24, 0])),
+    "early_7x7.xz": lambda: solver.early_value(Board.from_moves([24, 0])),
     "published_results.csv": published.bundled_csv,
     "gauntlets.csv": lambda: suite_file.known_agreements("7x7"),
     **{f"{size}.parquet": lambda size=size: suite_file.read_suite(size) for size in ("6x6", "7x7", "8x8", "9x11")},

@@ -13,8 +13,7 @@ from ..rules.game import USUAL_SIZE, Limit, Size, SizeLike, size_of
 from ..rules.geometry import cells_of, full_mask
 from ..rules.solved_tables import is_covered
 from ..search.agents import Agent, choose_once
-from ..search.early_table import early_moves
-from ..search.solver import SearchBudget, known_value, move_results
+from ..search.solver import SearchBudget, early_moves, known_value, move_results
 from .batches import States, choose_moves, solve_moves
 
 _WORD = (1 << 64) - 1
