@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from ..rules.classic_board import Board
 from ..rules.drawing import format_value, standing, to_text
@@ -27,9 +27,7 @@ HELP = """Type a cell, like d3 (column and row) or 3,3 (row,column), or the numb
   moves         show the board and the moves again
   quit          leave without a result"""
 
-_COMMANDS = ("hint", "undo", "resign", "save", "moves", "help", "quit")
 _MOST_LISTED = 8
-
 Command = Literal["move", "hint", "undo", "resign", "save", "moves", "help", "quit"]
 
 
@@ -88,7 +86,7 @@ def read_answer(text: str, board: Board) -> Answer:
     if not words:
         raise ValueError("empty input; a move looks like d3")
     command = words[0].lower()
-    if command in _COMMANDS:
+    if command in get_args(Command) and command != "move":
         if command == "save" and len(words) == 1:
             raise ValueError("save needs a file name, such as save game.json")
         if command != "save" and len(words) == 2:

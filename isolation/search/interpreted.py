@@ -209,11 +209,11 @@ def _descend(search: _Search, board: Board, depth: int, alpha: float, beta: floa
 
 def by_mobility(board: Board) -> tuple[int, ...]:
     """Return the legal cells, sorted by the own minus opponent mobility they lead to, largest first, then ascending."""
-    mover = board.active_index
+    knight, other = board._grid.knight, board.moves_mask(1 - board.active_index)
 
     def disadvantage(cell: int) -> int:
-        child = board.successor(cell)
-        return child.moves_mask(1 - mover).bit_count() - child.moves_mask(mover).bit_count()
+        blank = board.blank & ~(1 << cell)
+        return (other & blank).bit_count() - (knight[cell] & blank).bit_count()
 
     return tuple(sorted(board.legal_cells(), key=disadvantage))
 

@@ -34,6 +34,7 @@ from ..rules.game import MOST_COMPILED_CELLS, Limit
 from ..rules.geometry import KNIGHT_STEPS, canonical_opening, cells_of, full_mask, knight_masks, move_of, symmetries
 from ..rules.solved_tables import pair_is_won
 from . import is_compilable, limits_of
+from .interpreted import by_mobility
 
 Winner = Literal[1, 2]
 _Search = Callable[[int, int, int, workspaces.Workspace], float]
@@ -328,20 +329,9 @@ def _best_line(board: Board, plies: int, meter: SearchBudget) -> Iterator[int]:
         board = after
 
 
-def order_moves(board: Board) -> list[int]:
+def order_moves(board: Board) -> tuple[int, ...]:
     """Return the legal cells by own minus opponent mobility, best first; placements in ascending order."""
-    cells = list(board.legal_cells())
-    other = board.locations[1 - board.active_index]
-    if None in board.locations:
-        return cells
-    assert other is not None
-    knight = knight_masks(board.height, board.width)
-
-    def mobility(cell: int) -> int:
-        blank = board.blank & ~(1 << cell)
-        return (knight[cell] & blank).bit_count() - (knight[other] & blank).bit_count()
-
-    return sorted(cells, key=mobility, reverse=True)
+    return board.legal_cells() if None in board.locations else by_mobility(board)
 
 
 def _twins(board: Board) -> dict[int, int]:
