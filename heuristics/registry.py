@@ -14,10 +14,7 @@ from .scores import improved, net_advantage, net_mobility, offensive, proximity,
 
 @dataclass(frozen=True)
 class Weight:
-    """A named parameter of a composite: its name, default value and range.
-
-    Without a range, tools search from 0 to twice the value.
-    """
+    """A named parameter of a composite: default value and range; by default tools search from 0 to twice the value."""
 
     name: str
     value: float

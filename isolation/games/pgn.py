@@ -32,15 +32,9 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class PgnGame:
-    """A game of a collection.
+    """A game of a collection: the number of its first line, its tags by name, and its plies.
 
-    Attributes:
-        line: number of its first line in the file.
-        tags: values by name.
-        size: board size.
-        cells: all plies, including placements.
-        comments: one per ply, possibly empty.
-        winner: 1 or 2; 0 if unknown.
+    Those include placements. There is a comment for each, possibly empty. The winner is 1 or 2; 0 if unknown.
     """
 
     line: int
@@ -88,11 +82,7 @@ def _text_of(path: Path) -> str:
 
 
 def parse_pgn(text: str, source: str) -> list[PgnGame]:
-    """Parse the games in a text.
-
-    Raises:
-        ValueError: a game is invalid; the message gives source, line and move.
-    """
+    """Parse the games in a text. Raises ValueError, with source, line and move, if one is invalid."""
     games = []
     for draft in _split(text, source):
         try:

@@ -164,15 +164,10 @@ class Board(plain.Board):
         return hash(self)
 
     def to_string(self, symbols: Sequence[str] = ("1", "2")) -> str:
-        """Return the board as the classic engines print it.
-
-        Rows and columns are numbered, and each line ends with newline and carriage return.
-        """
-        margin = len(str(self.height - 1)) + 1
-        columns = self.width
-        signs = [
-            " -"[visited] for visited in _bits(full_mask(self.height, columns) & ~self.blank, self.height * columns)
-        ]
+        """Return the board as the classic engines print it: numbered, and each line ends with newline and return."""
+        margin, columns = len(str(self.height - 1)) + 1, self.width
+        visited = full_mask(self.height, columns) & ~self.blank
+        signs = [" -"[bit] for bit in _bits(visited, self.height * columns)]
         for cell, symbol in zip(reversed(self.locations), reversed(symbols), strict=False):
             if cell is not None and signs[cell] != " ":
                 signs[cell] = symbol
@@ -303,10 +298,8 @@ def enable_board_extensions(find_method: Callable[[str, str], Any]) -> None:
     """Provide methods that students added to `Board` in files beside their players, to users' files, from now on.
 
     This is off by default: if a class has a `__getattr__`, Python (3.11) looks up all attributes and methods the slow
-    way, and searches written in Python take two to three times as long.
-
-    Args:
-        find_method: finds a method by the name of the calling module and its own name; None if there is none.
+    way, and searches written in Python take two to three times as long. `find_method` finds a method, if there is one,
+    by the name of the calling module and its own.
     """
 
     def added_attribute(board: Board, name: str) -> Any:

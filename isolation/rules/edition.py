@@ -176,10 +176,7 @@ def edition_of(*players: Any) -> Edition:
 
 
 def make_player(make: Callable[..., Any], seat: int) -> Any:
-    """Create a player for a seat (0 or 1) from its class or factory function.
-
-    Classes of the third edition get the seat as ``player_id``; all others no arguments.
-    """
+    """Create a player from its class or factory, which gets the seat (0 or 1) as ``player_id`` in the third edition."""
     return make(player_id=seat) if isinstance(make, type) and has_get_action(make) else make()
 
 
@@ -205,7 +202,7 @@ _IN_SAMPLE_PLAYERS = {"BasePlayer", "DataPlayer"}
 def is_of_third_edition(source: str | bytes) -> bool:
     """Return whether a source was written for the third edition.
 
-    This holds if it imports names that only this edition has, has or calls a `get_action`, reads `state.locs` or
+    Such a source imports names that only this edition has, has or calls a `get_action`, reads `state.locs` or
     `state.liberties`, or has a function of (state, player_id) that does not use methods that only boards have.
     """
     return any(map(_is_clue, _nodes_of(source)))
@@ -267,12 +264,8 @@ def namespace_of(module: str) -> str:
 def added_method(module: str, name: str) -> Any:
     """Return a method of the `Board` beside a user's file that no edition's board has, or None if there is none.
 
-    Args:
-        module: name of a module made from the file, or from one of its siblings.
-        name: name of the method.
-
-    Raises:
-        AttributeError: the method exists, but its file cannot be loaded.
+    `module` is the name of one made from the file, or from one of its siblings. Raises AttributeError if the method
+    exists, but its file cannot be loaded.
     """
     space = namespace_of(module)
     if not module.startswith("knights_isolation.user_") or space not in sys.modules:

@@ -80,8 +80,7 @@ def column_masks(rows: int, columns: int) -> tuple[int, ...]:
 def symmetries(rows: int, columns: int) -> tuple[tuple[int, ...], ...]:
     """Return the symmetries of the board, identity first: 8 of a square, 4 of a rectangle.
 
-    Each is a permutation: `symmetry[cell]` is the image of `cell`. On boards with a side of 1 some of the permutations
-    are equal; all are listed.
+    Each is a permutation: `symmetry[cell]` is the image of `cell`. On boards with a side of 1 some are equal.
     """
     moves = list(product(range(rows), range(columns)))
     axes = [moves, [(column, row) for row, column in moves]] if rows == columns else [moves]
@@ -132,13 +131,10 @@ def cell_name(cell: int, columns: int) -> str:
 
 
 def parse_cell(text: str, rows: int, columns: int) -> int:
-    """Parse a cell name like `d3` or a (row, column) pair like `3,3`.
+    """Parse a cell name like `d3` or a (row, column) pair like `3,3`. Raises ValueError if it is no cell of the board.
 
     >>> parse_cell("c4", 7, 7), parse_cell("4,2", 7, 7), parse_cell("(4, 2)", 7, 7)
     (30, 30, 30)
-
-    Raises:
-        ValueError: the text is neither of these, or the cell is not on the board.
     """
     text = text.strip()
     if name := _NAME.fullmatch(text):
@@ -164,13 +160,10 @@ def square_name(cell: int, rows: int, columns: int) -> str:
 
 
 def parse_square(text: str, rows: int, columns: int) -> int:
-    """Parse the name of a square in programs that play Joust.
+    """Parse the name of a square in programs that play Joust. Raises ValueError if it is no square of the board.
 
     >>> parse_square("a5", 7, 7)
     14
-
-    Raises:
-        ValueError: the text is not a square, or the square is not on the board.
     """
     if not (name := _NAME.fullmatch(text)):
         raise ValueError(f"{text!r} is not a square: expected a column and a rank like d4")

@@ -42,11 +42,7 @@ class Net:
     def __init__(
         self, hidden_weights: ArrayLike, hidden_bias: ArrayLike, output_weights: ArrayLike, output_bias: float = 0.0
     ) -> None:
-        """Make a net of copies of its weights.
-
-        Args:
-            hidden_weights: [3 * cells, units], with at most `MOST_UNITS` units.
-            hidden_bias, output_weights: [units].
+        """Make a net of copies of its weights: [3 * cells, units], with at most `MOST_UNITS` units, and twice [units].
 
         Raises:
             ValueError: the shapes do not match, or a weight is not a finite number.
@@ -81,11 +77,7 @@ class Net:
         return cls(weights.reshape(-1, width), bias, output, last[0])
 
     def __call__(self, game: Any, player: Any) -> float:
-        """Return the value of a position to a player.
-
-        Raises:
-            ValueError: the board has another number of cells.
-        """
+        """Return the value of a position to a player. Raises ValueError if the board has another number of cells."""
         if game.width * game.height != self.cells:
             raise ValueError(f"this net is for boards of {self.cells} cells, not {game.width * game.height}")
         hidden = self.bias

@@ -193,11 +193,7 @@ def unsupported_size_reason(rows: int, columns: int) -> str:
 
 
 def state_of(board: Board) -> Isolation:
-    """Convert a position to a state.
-
-    Raises:
-        ValueError: the board is too large.
-    """
+    """Convert a position to a state. Raises ValueError if the board is too large."""
     rows, columns = board.height, board.width
     cells, images = _cells(rows, columns), _images(columns)
     row_mask = (1 << columns) - 1
@@ -244,9 +240,8 @@ def _images(columns: int) -> tuple[int, ...]:
 class StateHeuristic:
     """A heuristic of (game, player) that calls a heuristic of states.
 
-    Attributes:
-        of_players: for player 0 and player 1, the function of a state and of parameters by name that returns the
-            state's value for that player.
+    `of_players` are, for player 0 and player 1, the functions of a state, and of parameters by name, that return the
+    state's value for that player.
     """
 
     def __init__(self, function: FunctionType, of_players: tuple[Callable[..., Any], ...]) -> None:
@@ -261,13 +256,10 @@ class StateHeuristic:
 
 
 def as_heuristic(value: Any, owner: type | None) -> StateHeuristic | None:
-    """Adapt a function of (state, player_id), or, given its owner, a method of (self, state).
+    """Adapt a function of (state, player_id), or, given its owner, a method of (self, state); return None for others.
 
-    Such a method may also take the player_id. Returns None if `value` is neither. For a method, an instance of the
-    owner is created for each player.
-
-    Raises:
-        Exception: any exception raised while a player is created.
+    Such a method may also take the player_id. For a method, an instance of the owner is created for each player, which
+    may raise any exception.
     """
     names = required_parameters(value) if inspect.isfunction(value) else []
     if owner is not None and (len(names) == 2 or names[2:] == ["player_id"]):
@@ -307,11 +299,7 @@ class TimedQueue:
         self._items: tuple[tuple[Any, Any], ...] = ()
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
-        """Replace the action on the queue, and store the player's current context with it.
-
-        Raises:
-            StopSearch: the time is up.
-        """
+        """Replace the action on the queue, with the player's current context. Raises StopSearch if the time is up."""
         if self._time_left() < 0:
             raise StopSearch
         self._items = ((getattr(self.agent, "context", None), item),)
@@ -321,11 +309,7 @@ class TimedQueue:
         self.put(item)
 
     def get(self, block: bool = True, timeout: float | None = None) -> tuple[Any, Any]:
-        """Return the context and the action put last, and remove them.
-
-        Raises:
-            queue.Empty: the queue is empty.
-        """
+        """Return the context and the action put last, and remove them. Raises `queue.Empty` if there are none."""
         if not self._items:
             raise Empty
         (item,), self._items = self._items, ()
@@ -451,12 +435,9 @@ class Agent(NamedTuple):
 def play(match: tuple[Any, ...]) -> tuple[Agent, list[int], Any]:
     """Play the rest of a game. A player that raises, or puts no valid action in time, loses.
 
-    Args:
-        match: (agents, state, time_limit, match_id): two `Agent`s, the first of which moves at even plies; the state;
-            the milliseconds per turn; and any value. A fifth value is the `debug` of `fork_get_action`.
-
-    Returns:
-        The winner, the actions, and the `match_id`.
+    A match is (agents, state, time_limit, match_id): two `Agent`s, the first of which moves at even plies; the state;
+    the milliseconds per turn; and any value. A fifth value is the `debug` of `fork_get_action`. Returns the winner, the
+    actions, and the `match_id`.
     """
     agents, initial, time_limit, match_id, *debug = match
     players = [agent.agent_class(player_id=player_id) for player_id, agent in enumerate(agents)]

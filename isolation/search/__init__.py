@@ -49,7 +49,7 @@ class SearchResult:
         depth: plies of the last finished iteration, or of a tree's deepest line; 0 if no iteration was finished.
         nodes: positions visited, including the root, leaves and unfinished iterations; for MCTS, simulations.
         seconds: wall time used.
-        pv: the principal variation in cells; the first one is the move.
+        pv: the principal variation in cells, which begins with the move.
         exact: whether the score is the result under perfect play.
     """
 
@@ -145,11 +145,7 @@ def search(
 
 
 def check_search(heuristic: Heuristic | None, limit: Limit, method: Method, options: dict[str, bool]) -> SearchOptions:
-    """Check that options fit the method, the heuristic and the limit, and return them.
-
-    Raises:
-        ValueError: they do not fit.
-    """
+    """Return options that fit the method, the heuristic and the limit, and raise ValueError if they do not."""
     if method not in METHODS:
         raise ValueError(f"the method must be one of {', '.join(METHODS)}, not {method!r}")
     if method in TREES and limit.depth is not None:
