@@ -1,10 +1,10 @@
 """Cost of a cluster for the parent process: CPU time per game, and games per second by the length of batches.
 
-    python benchmarks/cluster.py machines ADDRESS COUNT CORES GAME_US   machines that sleep and send real parts
+    python benchmarks/cluster.py machines ADDRESS COUNT CORES GAME_US   machines that sleep and send real games
     python benchmarks/cluster.py play ADDRESS PAIRS SECONDS             a run with batches of SECONDS seconds
 
-The machines are dask workers in one process. They do not play: they sleep as long as CORES cores would take, and
-send parts of the log with as many games, cut from those of an earlier run.
+The machines are dask workers in one process. They do not play: each core sleeps GAME_US a game, and sends as many of
+the games of an earlier run.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -25,53 +23,40 @@ from distributed import Worker
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.cluster import dispatcher, remote_worker
-from knights_isolation.experiments.play.finished_games import GameEndings, LogPart, games_table
+from knights_isolation.experiments.play.finished_games import FinishedGames
 from knights_isolation.experiments.play.pools.game_worker import GameWorker as Player
 from knights_isolation.experiments.play.pools.game_worker import PlayedBatch, task_of
-from knights_isolation.experiments.play.pools.pool import Finished
+from knights_isolation.experiments.play.pools.pool import Answered, Finished, Work
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
-from knights_isolation.experiments.record import log, log_parts
+from knights_isolation.experiments.record import log
 
 GAMES = {"format": "head-to-head", "contenders": ["AB:open@depth=3"], "baseline": "AB:improved@depth=3"}
 OPENINGS = "random:6"
 
 
-def simulated(cores: int, game_us: float) -> None:
-    """Replace `remote_worker.exchange` by a function that sleeps, and sends what the original would send."""
+def simulated(game_us: float) -> None:
+    """Replace `remote_worker.do` by a function that sleeps, and sends as many games as the original would send."""
     plan = make_plan(load_config(None, {**GAMES, "openings": OPENINGS, "pairs": 32768}))
     played = Player(task_of(plan)).play_batch(np.arange(65536)).played
-    table = games_table(plan.schedule, [entrant.settings for entrant in plan.entrants], played)
 
-    packing = threading.Lock()
+    def do(key: str, works: Sequence[Work]) -> remote_worker.Done:
+        began, ids = time.monotonic(), np.array(works[0].ids)
+        if not works[0].ids:
+            return remote_worker.Done([Answered(work.number, {}) for work in works], 0.0, {})
+        games = played.games.taken(np.arange(len(ids)) % len(played.ids))
+        finished = FinishedGames(ids, games, np.full(len(ids), int(time.time() * 1e6)))
+        batch = PlayedBatch(finished, np.array([0]), np.array([game_us / 1e6]))
+        time.sleep(max(0.0, len(ids) * game_us / 1e6 - (time.monotonic() - began)))
+        return remote_worker.Done([Finished(works[0].number, batch)], 0.0, {})
 
-    @lru_cache(maxsize=64)
-    def packed(hundreds: int) -> bytes:
-        return log_parts.encode_part(table.take(np.arange(100 * hundreds) % len(table)))
-
-    def exchange(
-        key: remote_worker.Key, work: Sequence[remote_worker.Work], low: int, patience: float
-    ) -> remote_worker.Exchanged:
-        began = time.monotonic()
-        ids = np.concatenate([np.empty(0, np.int64), *(item.ids for item in work if item.ids is not None)])
-        size = len(ids)
-        ends = GameEndings(np.ones(size, np.int8), np.zeros(size, np.int8), [""] * size)
-        with packing:
-            data = packed(-(-size // 100))
-        batch = PlayedBatch(LogPart(ids, ends, data), np.array([0]), np.array([game_us / 1e6]))
-        time.sleep(max(0.0, size * game_us / 1e6 / cores - (time.monotonic() - began)))
-        numbers = tuple(item.number for item in work)
-        finished = [remote_worker.Returned(numbers, Finished(numbers[0], batch))] if work else []
-        return remote_worker.Exchanged(tuple(finished), {})
-
-    remote_worker.use(cores, print)
-    remote_worker.exchange = exchange
+    remote_worker.do = do
 
 
-async def machines(address: str, count: int) -> None:
+async def machines(address: str, count: int, cores: int) -> None:
     """Run simulated machines in this process, until it is ended."""
     with tempfile.TemporaryDirectory() as folder:
         workers = [
-            Worker(address, nthreads=1, memory_limit=0, local_directory=folder, name=f"m{n}") for n in range(count)
+            Worker(address, nthreads=cores, memory_limit=0, local_directory=folder, name=f"m{n}") for n in range(count)
         ]
         await asyncio.gather(*workers)
         print(f"{count} machines are there", flush=True)
@@ -115,7 +100,7 @@ def play(address: str, pairs: int, seconds: float, scheduler: int | None = None)
 
 if __name__ == "__main__":
     if sys.argv[1] == "machines":
-        simulated(int(sys.argv[4]), float(sys.argv[5]))
-        asyncio.run(machines(sys.argv[2], int(sys.argv[3])))
+        simulated(float(sys.argv[5]))
+        asyncio.run(machines(sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))
     else:
         play(sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5]) if len(sys.argv) > 5 else None)

@@ -1,15 +1,14 @@
 """What a cluster is made of, without one: addresses, files that travel, machines that may not play."""
 
 import asyncio
-import contextlib
 import errno
 import json
 import os
-import signal
+import re
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,10 +23,10 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.cluster import cluster_access, daemons, dispatcher, remote_worker
 from knights_isolation.experiments.play.cluster.dispatcher import DaskPool
-from knights_isolation.experiments.play.cluster.remote_worker import Exchanged, MachineInfo, Returned, Work
-from knights_isolation.experiments.play.finished_games import GameEndings, LogPart
+from knights_isolation.experiments.play.cluster.remote_worker import Done
+from knights_isolation.experiments.play.finished_games import FinishedGames
 from knights_isolation.experiments.play.pools.batch_feed import BatchPace
-from knights_isolation.experiments.play.pools.game_worker import GameWorker, PlayedBatch, task_of
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, PlayedBatch, Task, task_of
 from knights_isolation.experiments.play.pools.loky_pool import LokyPool
 from knights_isolation.experiments.play.pools.pool import (
     Answered,
@@ -37,11 +36,14 @@ from knights_isolation.experiments.play.pools.pool import (
     Finished,
     Fleet,
     Machine,
+    Suspect,
     UnreachableError,
+    Work,
 )
 from knights_isolation.experiments.play.runner import _fleet_notes
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.folders import LOCK
+from knights_isolation.isolation.games.match import batch_of
 from knights_isolation.isolation.loading.load_user_code import content_hash
 from knights_isolation.reports.watch import machine_table
 
@@ -198,86 +200,81 @@ def test_a_file_that_is_another_one_over_there_is_not_taken(
 # Who may play
 
 
-def hello(**changes: str) -> MachineInfo:
-    return MachineInfo("lab", 4, "a processor", remote_worker.versions() | changes)
+def greeted(ours: dict[str, str], key: str = "", bundle: bytes = b"", cores: int = 1) -> tuple[Machine, str]:
+    return remote_worker.greet(ours, key, bundle, SimpleNamespace(state=SimpleNamespace(nthreads=cores)))
 
 
-def test_machines_whose_log_might_differ_are_refused_in_a_line() -> None:
-    ours = remote_worker.versions()
-    assert dispatcher._refusal(hello()) == ""
+def test_machines_whose_log_might_differ_are_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = remote_worker.versions()
+    assert greeted(own)[1] == ""
     for name in ("knights-isolation", "python", "numba", "llvmlite", "numpy", "distributed", "sources"):
-        assert f"it has {name} other, not {ours[name]}, so its games would differ" in dispatcher._refusal(
-            hello(**{name: "other"})
-        )
-    assert dispatcher._refusal(ModuleNotFoundError("No module named 'experiments'")) == (
-        "it has another version of knights-isolation, or none (No module named 'experiments'): install the same"
-    )
-    assert dispatcher._refusal(replace(hello(), why_not="it may not")) == "it may not"
+        assert f"it has {name} {own[name]}, not other, so its games would differ" in greeted(own | {name: "other"})[1]
+    monkeypatch.setattr(remote_worker.multiprocessing, "current_process", lambda: SimpleNamespace(daemon=True))
+    assert "start it with --no-nanny, or set distributed.worker.daemon to false" in greeted(own)[1]
 
 
-def test_a_machine_has_the_cores_it_was_told_or_the_threads_dask_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker = SimpleNamespace(state=SimpleNamespace(nthreads=3))
-    assert remote_worker.greet(worker).cores == 3
-    monkeypatch.setattr(remote_worker, "_jobs", 7)
-    assert remote_worker.greet(worker).cores == 7
-    assert remote_worker.greet(worker).versions == remote_worker.versions()
+def test_a_machine_has_a_core_for_each_thread_of_dask() -> None:
+    assert greeted(remote_worker.versions(), cores=3)[0].cores == 3
 
 
-def exchanged(*work: Work, until: Callable[[Returned], bool] = lambda item: True) -> list[Returned]:
-    """What comes back for work of the session of `at_work`, up to the event that is waited for."""
-    returned = list(remote_worker.exchange(KEY, work, 0, 5.0).returned)
-    while not any(map(until, returned)):
-        returned += remote_worker.exchange(KEY, [], 0, 5.0).returned
-    return returned
+Act = Callable[[Sequence[Work]], Done]
 
 
-@pytest.mark.slow
-def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says_why(
-    at_work: Callable[[Callable[[], bool]], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at_work(lambda: False)
-    (returned,) = exchanged(Work(7, np.array([0, 1])))
-    assert returned.numbers == (7,)
-    assert isinstance(returned.event, Finished)
-    assert isinstance(returned.event.batch.played, LogPart)
-    assert returned.event.batch.played.ids.tolist() == [0, 1]
+class ScriptedFuture:
+    """What dask gives for work that has been sent, and what the script has for it a moment later."""
 
-    def fail(table: object) -> bytes:
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def __init__(self, act: Callable[[], Done]) -> None:
+        self._act = act
 
-    monkeypatch.setattr(remote_worker.log_parts, "encode_part", fail)
-    output: list[str] = []
-    monkeypatch.setattr(remote_worker, "_say", output.append)
-    with pytest.raises(remote_worker.MachineUnsuitableError, match=r"^OSError: \[Errno 28\] No space left on device$"):
-        exchanged(Work(8, np.array([2, 3])))
-    assert output == ["This machine stops playing in this run: OSError: [Errno 28] No space left on device"]
+    def __await__(self) -> Generator[object, None, Done]:
+        yield from asyncio.sleep(0.01).__await__()
+        return self._act()
+
+    def release(self) -> None:
+        pass
 
 
-class ScriptedMachines(dispatcher.Dispatcher):
-    """Machines that do what a script says: the n-th machine is to return this of its work, or raise it."""
+class ScriptedMachines(DaskPool):
+    """Machines of four cores that do what a script says: the n-th machine is to return this of its work, or raise it.
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *does: Callable[[list[Work]], list[Returned]]) -> None:
+    Attributes:
+        had: machines, and the numbers of the work that they got, in this order.
+        most: largest number of tasks that a machine had at a time.
+        greetings: number of greetings.
+    """
+
+    def __init__(self, *does: Act, greeting: Callable[[], str] = lambda: "") -> None:
         self.does = {f"tcp://lab{number}:1": act for number, act in enumerate(does, 1)}
-        self.had: list[tuple[str, list[int]]] = []
-        client = SimpleNamespace(status="running", run=self._run)
-
-        async def alive(self: ScriptedMachines) -> None:
-            self._first.put(None)
-            self._present = set(self.does)
-            for address in self.does:  # one after the other
-                await asyncio.wait([asyncio.ensure_future(self._attend(client, address))], timeout=1.0)  # type: ignore[arg-type]
-            await asyncio.Event().wait()
-
-        async def exchange(client: object, address: str, key: object, work: list[Work], *_: object) -> Exchanged:
-            self.had.append((address, [item.number for item in work]))
-            return Exchanged(tuple(self.does[address](work)), {})
-
-        monkeypatch.setattr(dispatcher.Dispatcher, "_stay_connected", alive)
-        monkeypatch.setattr(dispatcher, "_exchanged", exchange)
+        self.greeting = greeting
+        self.had: list[tuple[str, tuple[int, ...]]] = []
+        self.most = 0
+        self.greetings = 0
         super().__init__("tcp://lab:8786")
 
-    async def _run(self, function: object, *arguments: object, workers: list[str], **_: object) -> dict[str, object]:
-        return {address: replace(hello(), name=address[6:10]) for address in workers}
+    async def _stay_connected(self, begun: Future[None]) -> None:
+        self._loop, self._life = asyncio.get_running_loop(), asyncio.current_task()
+        self._client = SimpleNamespace(status="running", run=self._run, submit=self._submit)  # type: ignore[assignment]
+        begun.set_result(None)
+        while True:
+            self._look_at(self.does)
+            await asyncio.sleep(0.01)
+
+    async def _run(self, function: object, *_: object, workers: list[str]) -> dict[str, object]:
+        (address,) = workers
+        self.greetings += 1
+        return {address: (Machine(address[6:10], 4, "a processor", 0.0, 0), self.greeting())}
+
+    def _submit(
+        self, function: object, task: str, works: Sequence[Work], *, workers: list[str], **_: object
+    ) -> ScriptedFuture:
+        (address,) = workers
+        self.had.append((address, tuple(work.number for work in works)))
+        self.most = max(self.most, len(self._members[address].doing) + 1)
+        return ScriptedFuture(lambda: self.does[address](works))
+
+    @property
+    def refused(self) -> dict[str, str]:
+        return {member.address: member.refused for member in self._all if member.refused}
 
 
 def everything(pool: DaskPool) -> list[Event]:
@@ -288,104 +285,134 @@ def everything(pool: DaskPool) -> list[Event]:
     return events
 
 
-def played(ids: list[int], *numbers: int) -> Returned:
-    """Games that come back, for the work of these numbers."""
-    part = LogPart(
-        np.array(ids), GameEndings(np.ones(len(ids), np.int8), np.ones(len(ids), np.int8), [""] * len(ids)), b""
-    )
-    return Returned(numbers, Finished(numbers[0], PlayedBatch(part, np.array([0]), np.zeros(1))))
+def played(ids: list[int], number: int) -> Event:
+    """Games that come back, for the batch of this number."""
+    games = FinishedGames(np.array(ids), batch_of([]), np.zeros(len(ids), np.int64))
+    return Finished(number, PlayedBatch(games, np.array([0]), np.zeros(1)))
 
 
-def as_asked(work: list[Work]) -> list[Returned]:
-    return [
-        Returned((item.number,), Answered(item.number, None))
-        if item.ids is None
-        else played(item.ids.tolist(), item.number)
-        for item in work
-    ]
+def as_asked(works: Sequence[Work]) -> Done:
+    answers = [played(list(work.ids), work.number) if work.ids else Answered(work.number, None) for work in works]
+    return Done(answers, 0.0, {})
 
 
-def unfit(work: list[Work]) -> list[Returned]:
+def unfit(works: Sequence[Work]) -> Done:
     raise remote_worker.MachineUnsuitableError("OSError: [Errno 28] No space left on device")
 
 
 def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatcher, "_ALONE", -1.0)
-    with contextlib.closing(ScriptedMachines(monkeypatch, unfit, as_asked)) as made:
-        pool = DaskPool(made)
-        pool.submit(np.array([4, 5]))
+    with ScriptedMachines(unfit, as_asked) as pool:
+        number = pool.submit(np.array([4, 5]))
         (finished,) = everything(pool)
         assert isinstance(finished, Finished)
-        assert [address for address, _ in made.had] == ["tcp://lab1:1", "tcp://lab2:1"]
-        assert "lab1 (tcp://lab1:1) does not play: OSError: [Errno 28] No space left on device" in made.notes()
-    with contextlib.closing(ScriptedMachines(monkeypatch, unfit)) as made:
-        pool = DaskPool(made)
+        assert pool.had == [("tcp://lab1:1", (number,)), ("tcp://lab2:1", (number,))]
+        note = "lab1 (tcp://lab1:1) does not play: OSError: [Errno 28] No space left on device"
+        assert note in pool.fleet.notes
+    with ScriptedMachines(unfit) as pool:
         pool.submit(np.array([4, 5]))
         with pytest.raises(UnreachableError, match=r"can play; lab1 \(tcp://lab1:1\): OSError: .* No space left"):
             everything(pool)
         assert pool.is_busy
 
 
-def test_a_machine_whose_workers_keep_dying_for_no_game_is_refused_and_others_play(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (
+            ModuleNotFoundError("No module named 'experiments'"),
+            "it has another version of knights-isolation, or none (No module named 'experiments'): install the same",
+        ),
+        (ConnectionError("no route"), "no route"),
+    ],
+)
+def test_a_machine_that_cannot_be_greeted_does_not_play(
+    error: Exception, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def die(work: list[Work]) -> list[Returned]:
-        raise InterruptedError("worker processes die before playing a game")
+    monkeypatch.setattr(dispatcher, "_ALONE", -1.0)
 
-    with contextlib.closing(ScriptedMachines(monkeypatch, die, die, die, as_asked)) as made:
-        made._failures["tcp://lab1:1"] = made._failures["tcp://lab3:1"] = 2
-        pool = DaskPool(made)
+    def fail() -> str:
+        raise error
+
+    with ScriptedMachines(as_asked, greeting=fail) as pool:
         pool.submit(np.array([4, 5]))
+        with pytest.raises(UnreachableError, match=re.escape(f"can play; tcp://lab1:1: {why}")):
+            everything(pool)
+        assert pool.had == []
+
+
+def test_a_machine_that_has_forgotten_the_task_is_told_again() -> None:
+    forgotten: list[Sequence[Work]] = []
+
+    def forgets(works: Sequence[Work]) -> Done:
+        if not forgotten:
+            forgotten.append(works)
+            raise LookupError("the task")
+        return as_asked(works)
+
+    with ScriptedMachines(forgets) as pool:
+        number = pool.submit(np.array([4, 5]))
         (finished,) = everything(pool)
         assert isinstance(finished, Finished)
-        assert len({tuple(numbers) for _, numbers in made.had}) == 1
-        assert made._refused == dict.fromkeys(
-            ("tcp://lab1:1", "tcp://lab3:1"), "worker processes die before playing a game"
-        )
+        assert pool.had == [("tcp://lab1:1", (number,))] * 2
+        assert pool.greetings == 2
 
 
-def test_a_machine_has_two_batches_a_core_whatever_calls_it_answered_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_has_two_batches_a_core_whatever_calls_it_answered_before() -> None:
     keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 2, "board": "5x5"}
-    with contextlib.closing(ScriptedMachines(monkeypatch, as_asked)) as made:
-        pool = DaskPool(made)
+    with ScriptedMachines(as_asked) as pool:
         pool.assign(task_of(make_plan(load_config(None, keys))))
-        sizes = []
         for ask in (lambda: pool.call(print), lambda: pool.submit(np.array([0]))):
-            made.had.clear()
+            pool.most = 0
             for _ in range(50):
                 ask()
-            everything(pool)
-            sizes.append(max(len(numbers) for _, numbers in made.had))
-        assert sizes == [8, 8]
+            assert len(everything(pool)) == 50
+            assert pool.most == 8
 
 
-def test_work_that_loses_eight_machines_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    def die(work: list[Work]) -> list[Returned]:
+def test_short_calls_are_sent_together_and_long_ones_one_by_one() -> None:
+    def taking(seconds: float) -> Act:
+        return lambda works: replace(as_asked(works), seconds=seconds * len(works))
+
+    for seconds, fewest, most in ((0.005, 40, 50), (10.0, 1, 1)):
+        with ScriptedMachines(taking(seconds)) as pool:
+            for _ in range(20):
+                for _ in range(pool.calls_at_once):
+                    pool.call(print)
+                everything(pool)
+            assert fewest <= len(pool.had[-1][1]) <= most
+            assert pool.calls_at_once == 8 * len(pool.had[-1][1])
+
+
+def test_work_that_loses_eight_machines_is_not_sent_again() -> None:
+    def die(works: Sequence[Work]) -> Done:
         raise ConnectionError
 
-    for asked, message in ((True, "the same games were lost"), (False, "the same work was lost")):
-        with contextlib.closing(ScriptedMachines(monkeypatch, *[die] * 8)) as made:
-            pool = DaskPool(made)
-            number = pool.submit(np.array([4, 5])) if asked else pool.call(print)
+    for is_batch, message in ((True, "the same games were lost"), (False, "the same work was lost")):
+        with ScriptedMachines(*[die] * 8) as pool:
+            number = pool.submit(np.array([4, 5])) if is_batch else pool.call(print)
             (failed,) = everything(pool)
             assert isinstance(failed, Failed)
             assert failed.number == number
             assert str(failed.error) == f"{message} repeatedly: 8 machines were lost while running it"
-            assert len(made.had) == 8
+            assert len(pool.had) == 8
 
 
-@pytest.mark.exhaustive
-def test_a_full_disk_is_no_answer_of_the_work_that_was_asked_for(
-    at_work: Callable[[Callable[[], bool]], None],
-) -> None:
-    at_work(lambda: False)
-    with pytest.raises(remote_worker.MachineUnsuitableError, match=r"^OSError: \[Errno 28\] No space left on device$"):
-        exchanged(Work(1, call=(_meet_a_full_disk,)))
-    at_work(lambda: False)
-    (returned,) = exchanged(Work(2, call=(_divide_by_zero,)))
-    assert isinstance(returned.event, Failed)
-    assert returned.event.number == 2
-    assert isinstance(returned.event.error, ZeroDivisionError)
+def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_others_play_them() -> None:
+    def answers(*ids: int) -> Act:
+        return lambda works: Done([played(list(ids), works[0].number)], 0.0, {})
+
+    with ScriptedMachines(answers(4, 5, 6), answers(4), answers(4, 6), answers(4, 4), as_asked) as pool:
+        pool.submit(np.array([4, 5]))
+        (finished,) = everything(pool)
+        assert isinstance(finished, Finished)
+        assert finished.batch.played.ids.tolist() == [4, 5]
+        why = "it sent games that were not requested, which were discarded"
+        assert pool.refused == dict.fromkeys(list(pool.does)[:4], why)
+        assert len({numbers for _, numbers in pool.had}) == 1
+
+
+# What a machine does
 
 
 def test_what_a_killed_machine_has_left_in_temporary_folders_is_removed_by_the_next(
@@ -398,9 +425,7 @@ def test_what_a_killed_machine_has_left_in_temporary_folders_is_removed_by_the_n
     left.mkdir()
     (left / LOCK).touch()
     os.utime(left, (0, 0))
-    monkeypatch.setattr(remote_worker, "_leaving", threading.Event())
     assert not daemons.serve_worker("127.0.0.1:1", 1)
-    remote_worker.use(0, lambda line: None)
     assert not left.exists()
 
 
@@ -410,7 +435,6 @@ def test_a_worker_says_that_it_waits_for_its_scheduler(
     monkeypatch.setattr(daemons, "PATIENCE", 0.5)
     monkeypatch.setattr(daemons, "_CONNECT", 0.1)
     monkeypatch.setattr(daemons, "_stop_signal", asyncio.Event)
-    monkeypatch.setattr(remote_worker, "_leaving", threading.Event())
     assert not daemons.serve_worker("127.0.0.1:1", 1)
     assert capsys.readouterr().out.splitlines() == [
         "No scheduler at 127.0.0.1:1 yet; waiting up to 0 s for one (Ctrl-C to stop).",
@@ -418,18 +442,11 @@ def test_a_worker_says_that_it_waits_for_its_scheduler(
     ]
 
 
-def _meet_a_full_disk(worker: GameWorker) -> None:
-    raise OSError(errno.ENOSPC, "No space left on device")
+def batch(number: int, ids: Sequence[int], is_alone: bool = False) -> list[Work]:
+    return [Work(number, print, (), tuple(ids), is_alone)]
 
 
-def _divide_by_zero(worker: GameWorker) -> None:
-    raise ZeroDivisionError
-
-
-# What comes back
-
-
-KEY = ("client", 1)
+KEY = "a task"
 SLOW = """
 class First:
     place = 0
@@ -445,21 +462,80 @@ class Last(First):
 
 @pytest.fixture
 def at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[], bool]], None]]:
-    """A machine of one process with a task; this function says when its remote_tasks are interrupted."""
+    """A thread of a machine that knows a task; this function says when its work is interrupted."""
     (tmp_path / "slow.py").write_text(SLOW)
     agents = {"contenders": [f"{tmp_path}/slow.py:First"], "baseline": f"{tmp_path}/slow.py:Last"}
     keys = {"format": "head-to-head", "pairs": 20, "openings": "random:4", **agents}
-    task = task_of(make_plan(load_config(None, keys)))
-    dask_worker = SimpleNamespace(state=SimpleNamespace(nthreads=1))
-    monkeypatch.setattr(remote_worker, "_jobs", 1)
+    bundle = cluster_access.bundle_of(task_of(make_plan(load_config(None, keys))))
+    monkeypatch.setattr(remote_worker, "_tasks", {})
+    assert greeted(remote_worker.versions(), KEY, bundle)[1] == ""
 
     def interrupted_when(condition: Callable[[], bool]) -> None:
-        monkeypatch.setattr(remote_worker, "_interruption", lambda key: (dask_worker, condition))
-        remote_worker.begin(KEY, cluster_access.bundle_of(task))
+        monkeypatch.setattr(remote_worker, "_interruption", lambda: condition)
 
+    interrupted_when(lambda: False)
     yield interrupted_when
-    remote_worker._close()
-    remote_worker.forget(KEY[0])
+    if remote_worker._own.pool:
+        remote_worker._own.pool.close()
+    remote_worker._own.pool = remote_worker._own.known = None
+
+
+@pytest.mark.usefixtures("at_work")
+@pytest.mark.parametrize(
+    ("events", "why"),
+    [
+        (
+            [Failed(1, OSError(errno.ENOSPC, "No space left on device"))],
+            "OSError: [Errno 28] No space left on device",
+        ),
+        ([Died(1, (0, 1))] * 3, "worker processes die before playing a game"),
+    ],
+)
+def test_a_machine_that_cannot_finish_a_batch_is_unfit_and_says_why_once(
+    events: list[Event], why: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(remote_worker, "_compile", lambda *_: None)
+    remote_worker._say.cache_clear()
+    for _ in range(2):
+        left = list(events)
+        monkeypatch.setattr(LokyPool, "submit", lambda pool, ids, interpreted: 1)
+        monkeypatch.setattr(LokyPool, "finished", lambda pool, timeout, left=left: [left.pop(0)])
+        with pytest.raises(remote_worker.MachineUnsuitableError, match=f"^{re.escape(why)}$"):
+            remote_worker.do(KEY, batch(7, [0, 1]))
+        assert not left
+    assert capsys.readouterr().out == f"This machine stops playing in this run: {why}\n"
+
+
+@pytest.mark.usefixtures("at_work")
+def test_a_machine_tells_of_a_game_that_may_have_killed_its_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_worker, "_compile", lambda *_: None)
+    sent: list[bool] = []
+    monkeypatch.setattr(LokyPool, "submit", lambda pool, ids, interpreted: sent.append(interpreted))
+    for died, interpreted in ((Died(3, (0, 1), Suspect(1, 2)), False), (Died(4, (1,)), True)):
+        monkeypatch.setattr(LokyPool, "finished", lambda pool, timeout, died=died: [died])
+        done = remote_worker.do(KEY, batch(7, died.lost, interpreted))
+        assert done.events == [replace(died, number=7)]
+    assert sent == [False, True]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.usefixtures("at_work")
+def test_a_full_disk_is_no_answer_of_the_work_that_was_asked_for() -> None:
+    with pytest.raises(remote_worker.MachineUnsuitableError, match=r"^OSError: \[Errno 28\] No space left on device$"):
+        remote_worker.do(KEY, [Work(1, _meet_a_full_disk)])
+    first, second = remote_worker.do(KEY, [Work(2, _divide_by_zero), Work(3, _whose)]).events
+    assert isinstance(first, Failed)
+    assert first.number == 2
+    assert isinstance(first.error, ZeroDivisionError)
+    assert second == Answered(3, "the task's")
+
+
+def _meet_a_full_disk(worker: GameWorker) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def _divide_by_zero(worker: GameWorker) -> None:
+    raise ZeroDivisionError
 
 
 @pytest.mark.slow
@@ -477,75 +553,72 @@ def test_games_that_were_under_way_when_a_machine_left_off_are_in_no_later_batch
         patched.setattr(LokyPool, "submit", noted)
         at_work(lambda: bool(sent))
         with pytest.raises(InterruptedError):
-            exchanged(Work(1, np.arange(36)))
+            remote_worker.do(KEY, batch(1, range(36)))
+    assert sent
     at_work(lambda: False)
-    (returned,) = exchanged(Work(2, np.arange(36, 40)))
-    assert isinstance(returned.event, Finished)
-    assert sorted(returned.event.batch.played.ids.tolist()) == [36, 37, 38, 39]
+    (finished,) = remote_worker.do(KEY, batch(2, range(36, 40))).events
+    assert isinstance(finished, Finished)
+    assert finished.number == 2
+    assert sorted(finished.batch.played.ids.tolist()) == [36, 37, 38, 39]
 
 
 @pytest.mark.slow
-def test_a_machine_finishes_what_it_does_for_one_client_before_it_works_for_another(
-    at_work: Callable[[Callable[[], bool]], None],
-) -> None:
-    at_work(lambda: False)
-    assert remote_worker.exchange(KEY, [Work(1, np.arange(10))], 0, 0.0).returned == ()
-    remote_worker.begin(("other", 1), b"")
-    (other,) = remote_worker.exchange(("other", 1), [Work(1, call=(_whose,))], 0, 60.0).returned
-    assert other == Returned((1,), Answered(1, "nobody's"))
-    (ours,) = remote_worker.exchange(KEY, [Work(2, call=(_whose,))], 0, 0.0).returned
-    assert isinstance(ours.event, Finished)
-    assert ours.event.batch.played.ids.tolist() == list(range(10))
-    (ours,) = exchanged()
-    assert ours == Returned((2,), Answered(2, "the task's"))
-    remote_worker.forget("other")
+@pytest.mark.usefixtures("at_work")
+def test_a_machine_works_for_one_client_after_the_other_and_knows_whose_task_it_is() -> None:
+    with pytest.raises(LookupError):
+        remote_worker.do("another task", [Work(1, _whose)])
+    whose = [remote_worker.do(key, [Work(1, _whose)]).events for key in (KEY, "", KEY)]
+    assert whose == [[Answered(1, words)] for words in ("the task's", "nobody's", "the task's")]
+    (finished,) = remote_worker.do(KEY, batch(1, [0, 1])).events
+    assert isinstance(finished, Finished)
 
 
 def _whose(worker: GameWorker | None) -> str:
     return "the task's" if worker else "nobody's"
 
 
-@pytest.mark.exhaustive
-def test_a_game_that_kills_its_worker_is_a_suspect_and_played_alone_on_request(
-    at_work: Callable[[Callable[[], bool]], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[bool] = []
+@pytest.mark.usefixtures("at_work")
+def test_a_task_is_compiled_once_on_a_machine_by_all_its_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = replace(remote_worker._tasks[KEY].task, sharers=tuple((index,) for index in range(6)))
+    known = remote_worker._KnownTask(task, list(task.sharers))
+    compiled: list[tuple[int, ...]] = []
+    at_once = threading.Barrier(2)
 
-    def noted(pool: LokyPool, ids: np.ndarray, interpreted: bool = False) -> int:
-        asked.append(interpreted)
-        return pool.call(_end_unless, interpreted)
+    def prepare(pool: object, task: Task, *_: object) -> dict[int, str]:
+        at_once.wait(10)  # fails if one thread waits for the other
+        compiled.extend(task.sharers)
+        return {task.sharers[0][0]: "why"}
 
-    monkeypatch.setattr(LokyPool, "submit", noted)
-    at_work(lambda: False)
-    (died,) = exchanged(Work(1, call=(_end_unless, False)))
-    assert died == Returned((1,), Died(1))
-    (answered,) = exchanged(Work(2, np.array([3]), is_alone=True))
-    assert (answered, asked) == (Returned((2,), Answered(2, None)), [True])
+    monkeypatch.setattr(remote_worker, "prepare", prepare)
+    arguments = (known, LokyPool(1), lambda: False)
+    threads = [threading.Thread(target=remote_worker._compile, args=arguments) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(compiled) == sorted(known.compiled) == list(task.sharers)
+    assert known.interpreted == dict.fromkeys(range(6), "why")
 
 
-def _end_unless(worker: GameWorker, lives: bool) -> None:
-    if not lives:
-        os.kill(os.getpid(), signal.SIGKILL)
+@pytest.mark.usefixtures("at_work")
+def test_what_could_not_be_compiled_is_left_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = replace(remote_worker._tasks[KEY].task, sharers=((0,), (1,)))
+    known = remote_worker._KnownTask(task, list(task.sharers))
+
+    def prepare(*_: object) -> dict[int, str]:
+        raise ValueError("full")
+
+    monkeypatch.setattr(remote_worker, "prepare", prepare)
+    with pytest.raises(ValueError, match="full"):
+        remote_worker._compile(known, LokyPool(1), lambda: False)
+    assert sorted(known.left) == [(0,), (1,)]
+    stopped = iter([False, True, True])
+    monkeypatch.setattr(remote_worker, "prepare", lambda *_: {})
+    remote_worker._compile(known, LokyPool(1), lambda: next(stopped))
+    assert sorted(known.left) == [(0,), (1,)]
 
 
-def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_others_play_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def answers(*ids: int) -> Callable[[list[Work]], list[Returned]]:
-        return lambda work: [played(list(ids), work[0].number)]
-
-    twice = lambda work: [*as_asked(work), *as_asked(work)]  # noqa: E731
-    wrong = [answers(4, 5, 6), answers(4), answers(4, 6), answers(4, 4)]
-    with contextlib.closing(ScriptedMachines(monkeypatch, *wrong, twice)) as made:
-        pool = DaskPool(made)
-        pool.submit(np.array([4, 5]))
-        (finished,) = everything(pool)
-        assert isinstance(finished, Finished)
-        time.sleep(0.5)
-        assert pool.finished(0) == []  # nobody waits for them any more
-        why = "it sent games that were not requested, which were discarded"
-        assert made._refused == dict.fromkeys(made.does, why)
-        assert len({tuple(numbers) for _, numbers in made.had}) == 1
+# What is shown
 
 
 def test_unlike_machines_are_warned_of_where_a_clock_limits_somebody() -> None:

@@ -32,24 +32,6 @@ class FinishedGames:
     started_us: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class GameEndings:
-    """Endings of n games: the columns of `GameBatch` that are needed to continue a run."""
-
-    winner: NDArray[np.int8]
-    reason: NDArray[np.int8]
-    detail: list[str]
-
-
-@dataclass(frozen=True)
-class LogPart:
-    """n finished games that another machine has already encoded as a part of the log, by `log_parts.encode_part`."""
-
-    ids: Ids
-    games: GameEndings
-    data: bytes
-
-
 def joined(parts: Sequence[FinishedGames]) -> FinishedGames:
     """Concatenate one or more sets of games."""
     return FinishedGames(

@@ -22,7 +22,7 @@ from ..plan.tournament_plan import Plan
 from ..record import log, log_parts
 from ..record.columns import numbers, texts
 from ..record.run_directory import lock_file, resume_advice
-from .finished_games import FinishedGames, LogPart, check_scheduled, games_table, joined
+from .finished_games import FinishedGames, check_scheduled, games_table, joined
 
 BY_CLOCK = (Reason.TIMEOUT.word, Reason.HANG.word)
 """Reasons that depend on the machine's speed."""
@@ -56,15 +56,12 @@ class GameRecorder:
         self._lock = lock_file(run)
         self._folder = log.games_folder(run)
         self._waiting: list[FinishedGames] = []
-        self._parts: list[LogPart] = []
-        self._has_parts = False
-        self._number = 0  # of the next part, if known
         self._started = self._written = time.monotonic()
         with self._writing():
             log_parts.sweep(self._folder)
         self._recover()
 
-    def add(self, played: FinishedGames | LogPart) -> None:
+    def add(self, played: FinishedGames) -> None:
         """Add finished games; `write` logs them.
 
         Raises:
@@ -76,19 +73,12 @@ class GameRecorder:
                 f"resume with {resume_advice(self.path)}"
             )
         record_points(self.points, played.ids, played.games.winner)
-        if isinstance(played, LogPart):
-            self._parts.append(played)
-        else:
-            self._waiting.append(played)
+        self._waiting.append(played)
 
     def write_if_due(self) -> None:
-        """Write the waiting games every half second to two seconds, in long runs less often, to limit the files.
-
-        Parts from other machines are written immediately: they are complete files already, and may be large.
-        """
+        """Write the waiting games every half second to two seconds, in long runs less often, to limit the files."""
         now = time.monotonic()
         elapsed = now - self._started
-        self._write_parts()
         if now - self._written > max(min(_LONGEST, elapsed / 10), _SHORTEST, _SHARE * elapsed):
             self.write()
 
@@ -96,14 +86,13 @@ class GameRecorder:
         """Write the waiting games to the log; after an UnwritableLogError they are lost, and earlier ones are kept."""
         self._check_place()
         self._written = time.monotonic()
-        self._write_parts()
         if self._waiting:
             played, self._waiting = joined(self._waiting), []
             settings = [entrant.settings for entrant in self.plan.entrants]
             with self._writing():
                 log_parts.append(self._folder, games_table(self.plan.schedule, settings, played))
-            self._number = 0
-            self._count_ends(played)
+            games = played.games
+            self._count(played.ids, games.winner, np.array(REASON_WORDS)[games.reason], games.detail)
 
     @property
     def ended_by_clock(self) -> int:
@@ -124,7 +113,7 @@ class GameRecorder:
         unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
         reproducible = not (self.ended_by_clock or unrepeatable)
         with self._writing():
-            log_parts.merge(self._folder, log_parts.SMALL_PART_FROM_ELSEWHERE if self._has_parts else None)
+            log_parts.merge(self._folder)
             run_keeping.finish(self.path, self.logged, self.ended_by_clock, reproducible=reproducible)
 
     def _check_place(self) -> None:
@@ -148,20 +137,6 @@ class GameRecorder:
                 f"{self.path}: cannot write the log: {error.strerror or error}; {log.count_games(self.path):,} games "
                 f"are safe; resume with {resume_advice(self.path)}"
             ) from error
-
-    def _write_parts(self) -> None:
-        while self._parts:
-            self._has_parts = True
-            part = self._parts.pop(0)
-            with self._writing():
-                self._number = self._number or log_parts.next_number(self._folder)
-                log_parts.append(self._folder, part.data, self._number)
-            self._number += 1
-            self._count_ends(part)
-
-    def _count_ends(self, played: FinishedGames | LogPart) -> None:
-        games = played.games
-        self._count(played.ids, games.winner, np.array(REASON_WORDS)[games.reason], games.detail)
 
     def _forfeit_note(self, agent: int, reason: str, details: Counter[str]) -> str:
         detail = _shortened(details.most_common(1)[0][0])

@@ -1,6 +1,6 @@
 """Write the log of a run: append parts, merge small ones, remove games.
 
-A part is written whole or not at all. Small parts are merged when a run ends; parts of another machine come encoded.
+A part is written whole or not at all. Small parts are merged when a run ends.
 Functions that write raise OSError if the disk is full, or the folder cannot be written; if they are killed at any
 moment, no game is lost but those to be removed.
 """
@@ -25,36 +25,25 @@ SMALL_PART = 10_000
 """Parts of fewer games are merged when a run ends."""
 LARGE_PART = 60_000
 """Maximum number of games in a merged file."""
-SMALL_PART_FROM_ELSEWHERE = 1_000
-"""`SMALL_PART` for parts from other machines: these are many, and merging them must decode each game."""
 
 
-def append(folder: Path, part: Table | bytes, number: int | None = None) -> None:
-    """Write a part, rows of the log or the output of `encode_part`: on return it is synced to the disk.
-
-    Its `number` takes time to find in a folder of many parts, if the caller does not know it.
-    """
-    number = number or next_number(folder)
-    save_table(folder / _file_name(number, number), part if isinstance(part, bytes) else encode_part(part))
+def append(folder: Path, part: Table) -> None:
+    """Write rows of the log as a part: on return it is synced to the disk."""
+    number = max((span_of(path)[1] for path in folder.glob("games-*.parquet")), default=0) + 1
+    save_table(folder / _file_name(number, number), _encode(part))
 
 
-def next_number(folder: Path) -> int:
-    """Return the number of the next part."""
-    return max((span_of(path)[1] for path in folder.glob("games-*.parquet")), default=0) + 1
-
-
-def encode_part(table: Table) -> bytes:
-    """Encode rows of the log as a part that can be written, here or elsewhere."""
+def _encode(table: Table) -> bytes:
     described = table.unify_dictionaries().replace_schema_metadata({"isolation": json.dumps(versions())})
     return encode_checked(described, level=3)
 
 
-def merge(folder: Path, smallest: int | None = None) -> None:
-    """Merge neighbouring parts of fewer games than `SMALL_PART`, or than `smallest`, into larger files."""
+def merge(folder: Path) -> None:
+    """Merge neighbouring parts of fewer games than `SMALL_PART` into larger files."""
     sweep(folder)
-    for parts in _small_neighbours(live_files(folder), smallest or SMALL_PART):
+    for parts in _small_neighbours(live_files(folder)):
         target = folder / _file_name(span_of(parts[0])[0], span_of(parts[-1])[1])
-        save_table(target, encode_part(read_files(parts).sort_by("game_id")))
+        save_table(target, _encode(read_files(parts).sort_by("game_id")))
         for part in parts:
             part.unlink()
 
@@ -66,7 +55,7 @@ def remove_games(folder: Path, detail: str) -> int:
         table = read_part(path)
         goes = np.array([str(text).startswith(detail) for text in table["detail"].to_pylist()], bool)
         if goes.any():
-            save_table(path, encode_part(where(table, ~goes)))
+            save_table(path, _encode(where(table, ~goes)))
             removed += int(goes.sum())
     return removed
 
@@ -85,7 +74,7 @@ def remove_duplicates(folder: Path) -> int:
     is_first[first] = True
     for path, keeps in zip(files, np.split(is_first, np.cumsum([len(part) for part in ids])[:-1]), strict=True):
         if not keeps.all():
-            save_table(path, encode_part(where(read_part(path), keeps)))
+            save_table(path, _encode(where(read_part(path), keeps)))
     return len(is_first) - len(games)
 
 
@@ -120,17 +109,17 @@ def versions() -> dict[str, str]:
     return {**{name: version(name) for name in packages}, "python": platform.python_version(), "machine": machine}
 
 
-def _small_neighbours(files: Sequence[Path], smallest: int) -> Iterator[list[Path]]:
+def _small_neighbours(files: Sequence[Path]) -> Iterator[list[Path]]:
     """Yield groups of at least two neighbouring small files that together make a large one."""
     group: list[Path] = []
     total = 0
     for path in [*files, None]:
         rows = count_rows(path) if path else LARGE_PART
-        if rows >= smallest or total + rows > LARGE_PART:
+        if rows >= SMALL_PART or total + rows > LARGE_PART:
             if len(group) > 1:
                 yield group
             group, total = [], 0
-        if path and rows < smallest:
+        if path and rows < SMALL_PART:
             group.append(path)
             total += rows
 

@@ -15,7 +15,7 @@ import json
 import os
 import pickle
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,37 +71,6 @@ def is_file(cluster: str) -> bool:
     return "://" not in cluster and not re.fullmatch(r"[^\s/]+:\d+", cluster)
 
 
-def check_certificates(address: str) -> None:
-    """Check that dask's configuration names client certificates if an address asks for TLS."""
-    import dask
-
-    needed = {key: f"distributed.comm.tls.{key}" for key in ("ca-file", "client.cert", "client.key")}
-    if address.startswith("tls://"):
-        missing = [key for key, name in needed.items() if not dask.config.get(name, default=None)]
-        if missing:
-            names = ", ".join(
-                "DASK_DISTRIBUTED__COMM__TLS__" + key.upper().replace("-", "_").replace(".", "__") for key in missing
-            )
-            raise ValueError(f"{address} needs certificates: set {names}, or the same in dask's configuration")
-
-
-def exposure(address: str) -> str:
-    """Return a warning for an address that others can reach without authentication; empty if it is not one."""
-    if not address.startswith("tcp://") or is_loopback(urlsplit(address).hostname or ""):
-        return ""
-    return (
-        f"{address} is open to the network: anyone who can connect can run code here; use tls:// or a private network"
-    )
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host's address can only be reached from this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def read_when_there(file: Path) -> str | None:
     """Read the address in a scheduler file; None while the file is missing or incomplete."""
     try:
@@ -110,7 +79,29 @@ def read_when_there(file: Path) -> str | None:
         return None
 
 
-_FOLDER = "files"
+def check_certificates(address: str) -> None:
+    """Check that dask's configuration names client certificates if an address asks for TLS."""
+    import dask
+
+    needed = {"ca-file": "CA_FILE", "client.cert": "CLIENT__CERT", "client.key": "CLIENT__KEY"}
+    missing = [name for key, name in needed.items() if not dask.config.get(f"distributed.comm.tls.{key}", default=None)]
+    if missing and address.startswith("tls://"):
+        names = ", ".join(f"DASK_DISTRIBUTED__COMM__TLS__{name}" for name in missing)
+        raise ValueError(f"{address} needs certificates: set {names}, or the same in dask's configuration")
+
+
+def exposure(address: str) -> str:
+    """Return a warning for an address that others can reach without authentication; empty if it is not one."""
+    host = urlsplit(address).hostname or ""
+    try:
+        is_loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = host == "localhost"
+    if is_loopback or not address.startswith("tcp://"):
+        return ""
+    return (
+        f"{address} is open to the network: anyone who can connect can run code here; use tls:// or a private network"
+    )
 
 
 @dataclass(frozen=True)
@@ -119,7 +110,13 @@ class UserFile:
 
     path: str
     content: str
-    sources: tuple[tuple[str, bytes], ...]
+    sources: Mapping[str, bytes]
+
+
+def files_of(specs: Iterable[str]) -> tuple[UserFile, ...]:
+    """Read the user files of agents for transfer."""
+    paths = sorted({spec.path for spec in map(parse_spec, specs) if spec.is_file})
+    return tuple(UserFile(path, content_hash(path), sources(path)) for path in paths)
 
 
 def install_file(file: UserFile) -> Path:
@@ -130,13 +127,23 @@ def install_file(file: UserFile) -> Path:
             return there
     except (LoadError, OSError):
         pass
-    folder = code_cache.folder() / _FOLDER / file.content
-    for name, content in file.sources:
+    folder = code_cache.folder() / "files" / file.content
+    for name, content in file.sources.items():
         path = folder / name
         if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomic(path, lambda writable, content=content: writable.write(content))  # type: ignore[misc]
     return folder / there.name
+
+
+def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, ...]:
+    """Return the specs with these files at their paths on this machine."""
+    paths = {file.path: install_file(file) for file in files}
+    parsed = [(text, parse_spec(text)) for text in specs]
+    return tuple(
+        str(replace(spec, target=f"{paths[spec.path]}:{spec.member}")) if spec.path in paths else text
+        for text, spec in parsed
+    )
 
 
 def bundle_of(task: Task) -> bytes:
@@ -149,20 +156,3 @@ def unpack_task(bundle: bytes) -> Task:
     task: Task
     task, files = pickle.loads(bundle)
     return replace(task, specs=placed_specs(task.specs, files))
-
-
-def files_of(specs: Iterable[str]) -> tuple[UserFile, ...]:
-    """Read the user files of agents for transfer."""
-    paths = dict.fromkeys(spec.path for spec in map(parse_spec, specs) if spec.is_file)
-    return tuple(UserFile(path, content_hash(path), tuple(sorted(sources(path).items()))) for path in paths)
-
-
-def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, ...]:
-    """Return the specs with these files at their paths on this machine."""
-    paths = {file.path: str(install_file(file)) for file in files}
-    return tuple(_renamed(spec, paths) for spec in specs)
-
-
-def _renamed(text: str, paths: dict[str, str]) -> str:
-    spec = parse_spec(text)
-    return str(replace(spec, target=f"{paths[spec.path]}:{spec.member}")) if spec.path in paths else text

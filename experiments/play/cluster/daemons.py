@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.suggestions import command
 
 from ...plan.config import check_jobs
-from . import remote_worker
 from .cluster_access import check_installed, exposure, is_file, read_when_there, scheduler_address
 from .dispatcher import in_one_line, silence_dask
 
@@ -33,17 +32,15 @@ _LOOK_EVERY = 0.5
 _CONNECT = 10.0
 _LONGEST_SILENCE = "60s"
 """Timeout after which the scheduler gives up a silent machine."""
-
-Certificates = Sequence[str]
-"""Files for TLS, in PEM format: certificate of the authority, own certificate, and own key; none without TLS."""
 _say = partial(print, flush=True)
 
 
 def serve_scheduler(host: str, port: int, scheduler_file: Path | None, *certificates: str | Path | None) -> None:
-    """Run the scheduler until Ctrl-C or SIGTERM, with TLS if its `certificates` are given."""
-    given = _checked(certificates)
-    check_installed()
-    asyncio.run(_be_scheduler(host, port, scheduler_file, given))
+    """Run the scheduler until Ctrl-C or SIGTERM, with TLS if its `certificates` are given.
+
+    These are files in PEM format: certificate of the authority, own certificate, and own key.
+    """
+    asyncio.run(_be_scheduler(host, port, scheduler_file, _security("scheduler", *certificates)))
 
 
 def serve_worker(cluster: str, jobs: int, *certificates: str | Path | None) -> bool:
@@ -51,104 +48,89 @@ def serve_worker(cluster: str, jobs: int, *certificates: str | Path | None) -> b
 
     `cluster` is the scheduler's address or file. Waits for a scheduler that has not started yet or has gone.
     """
-    given = _checked(certificates)
-    check_installed()
+    security = _security("worker", *certificates)
     try:
         cores = check_jobs(jobs) or joblib.cpu_count()
     except ValueError as error:
         raise ValueError(f"{jobs} jobs: {error}") from None
-    remote_worker.use(cores, _say)
     if not is_file(cluster):
         scheduler_address(cluster)
-    try:
-        return asyncio.run(_be_worker(cluster, cores, given))
-    finally:
-        remote_worker.end()
+    return asyncio.run(_be_worker(cluster, cores, security))
 
 
-def _checked(certificates: Sequence[str | Path | None]) -> Certificates:
+def _security(role: str, *certificates: str | Path | None) -> Security:
     given = [str(file) for file in certificates if file]
     for file in given:
         if not Path(file).is_file():
             raise ValueError(f"{file}: no such file")
     if len(given) in (1, 2):
         raise ValueError("TLS needs --tls-ca-file, --tls-cert and --tls-key together")
-    return given
+    check_installed()
+    import dask
+    from distributed import Security
+
+    silence_dask()
+    dask.config.set({"distributed.scheduler.worker-ttl": _LONGEST_SILENCE, "distributed.worker.profile.enabled": False})
+    names = ("tls_ca_file", f"tls_{role}_cert", f"tls_{role}_key")
+    return Security(require_encryption=bool(given) or None, **dict(zip(names, given, strict=False)))
 
 
-async def _be_scheduler(host: str, port: int, file: Path | None, certificates: Certificates) -> None:
+async def _be_scheduler(host: str, port: int, file: Path | None, security: Security) -> None:
     from distributed import Scheduler
 
-    _configure_dask()
     stopped = _stop_signal()
+    scheduler = Scheduler(
+        host=host,
+        port=port,
+        protocol="tls" if security.require_encryption else "tcp",
+        security=security,
+        dashboard=False,
+        dashboard_address="127.0.0.1:0",
+        scheduler_file=str(file) if file else None,
+    )
     try:
-        scheduler = await Scheduler(
-            host=host,
-            port=port,
-            protocol="tls" if certificates else "tcp",
-            security=_security(certificates, "scheduler"),
-            dashboard=False,
-            dashboard_address="127.0.0.1:0",
-            scheduler_file=str(file) if file else None,
-        )
+        await scheduler
     except (OSError, RuntimeError) as error:
-        raise ValueError(f"cannot start a scheduler at {host}, port {port}: {_root(error)}") from None
-    try:
-        joining = command("cluster", "join", file or scheduler.address)
-        _say(f"Scheduler: {scheduler.address}. Start on each machine: {joining}")
-        if warning := exposure(scheduler.address):
-            _say(f"Note: {warning}")
-        await stopped.wait()
-    finally:
-        await scheduler.close()
-        if file:
-            file.unlink(missing_ok=True)
+        cause: BaseException = error
+        while cause.__cause__:
+            cause = cause.__cause__
+        raise ValueError(f"cannot start a scheduler at {host}, port {port}: {in_one_line(cause)}") from None
+    joining = command("cluster", "join", file or scheduler.address)
+    _say(f"Scheduler: {scheduler.address}. Start on each machine: {joining}")
+    if warning := exposure(scheduler.address):
+        _say(f"Note: {warning}")
+    await stopped.wait()
+    await scheduler.close()
+    if file:
+        file.unlink(missing_ok=True)
 
 
-async def _be_worker(cluster: str, cores: int, certificates: Certificates) -> bool:
-    _configure_dask()
-    stopped = _stop_signal()
-    since = time.monotonic()
-    folder, has_said = temporary_folder("machine").path, False
+async def _be_worker(cluster: str, cores: int, security: Security) -> bool:
+    from distributed import Worker
+
+    stopped, since, has_said = _stop_signal(), time.monotonic(), False
+    fixed = {"nthreads": cores, "memory_limit": 0, "dashboard_address": "127.0.0.1:0", "death_timeout": _CONNECT}
+    folder = str(temporary_folder("machine").path)
     while not stopped.is_set() and time.monotonic() - since < PATIENCE:
         address = read_when_there(expand_path(cluster)) if is_file(cluster) else scheduler_address(cluster)
-        if address and await _play_for(address, folder, cores, certificates, stopped):
-            since, has_said = time.monotonic(), True
+        try:
+            worker = await Worker(address, security=security, local_directory=folder, **fixed) if address else None
+        except (OSError, TimeoutError, RuntimeError):
+            worker = None
+        if worker:
+            _say(f"Playing for {address}, {cores} games at a time (Ctrl-C to stop).")
+            await _first(worker.finished(), stopped.wait())
+            if not stopped.is_set():
+                _say(f"Lost the scheduler at {address}; waiting for another one there.")
+            await worker.close()
+            since = time.monotonic()
         elif not has_said:
             _say(f"No scheduler at {cluster} yet; waiting up to {PATIENCE:.0f} s for one (Ctrl-C to stop).")
-            has_said = True
+        has_said = True
         await _first(stopped.wait(), asyncio.sleep(_LOOK_EVERY))
     if not stopped.is_set():
         _say(f"No answer from a scheduler at {cluster} within {PATIENCE:.0f} s.")
     return stopped.is_set()
-
-
-async def _play_for(address: str, folder: Path, cores: int, certificates: Certificates, stopped: asyncio.Event) -> bool:
-    """Play until the scheduler goes or this process is stopped; return whether the scheduler was reached at all."""
-    from distributed import Worker
-
-    try:
-        worker = await Worker(
-            address,
-            nthreads=1,
-            security=_security(certificates, "worker"),
-            local_directory=str(folder),
-            memory_limit=0,
-            dashboard_address="127.0.0.1:0",
-            death_timeout=_CONNECT,
-        )
-    except (OSError, TimeoutError, RuntimeError):
-        return False
-    _say(f"Playing for {address}, {cores} games at a time (Ctrl-C to stop).")
-    try:
-        await _first(worker.finished(), stopped.wait())
-        if not stopped.is_set():
-            _say(f"Lost the scheduler at {address}; waiting for another one there.")
-    finally:
-        if stopped.is_set():
-            remote_worker.leave()
-        await worker.close()
-    return True
 
 
 async def _first(*waiting: Coroutine[Any, Any, Any]) -> None:
@@ -163,23 +145,3 @@ def _stop_signal() -> asyncio.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(stopped.set))
     return stopped
-
-
-def _configure_dask() -> None:
-    import dask
-
-    silence_dask()
-    dask.config.set({"distributed.scheduler.worker-ttl": _LONGEST_SILENCE, "distributed.worker.profile.enabled": False})
-
-
-def _security(certificates: Certificates, role: str) -> Security:
-    from distributed import Security
-
-    names = ("tls_ca_file", f"tls_{role}_cert", f"tls_{role}_key")
-    return Security(require_encryption=bool(certificates) or None, **dict(zip(names, certificates, strict=False)))
-
-
-def _root(error: BaseException) -> str:
-    while error.__cause__:
-        error = error.__cause__
-    return in_one_line(error)

@@ -1,70 +1,51 @@
-"""The pool of a cluster's machines, each of which works with its own pool (client side).
+"""The pool of a cluster's machines (client side). Each batch, and each group of short calls, is one task of dask's.
 
-A separate thread talks to dask. A new machine is asked for its versions, and refused if its log would differ. It is
-given work as long as it has room, and returns events. What a lost machine has not finished is done by another. A lost
-connection is recreated, and all unfinished work is sent again; each piece of work appears in one event.
+Dask transports, encrypts, queues, and detects lost machines. What it does not know is decided here: which machines fit,
+which of them does what, and how often work has lost its machine. A new machine is asked for its versions, and refused
+if its log would differ. A lost connection is made anew, and all unfinished work is sent again.
 """
 
 from __future__ import annotations
 
 import asyncio
-import heapq
-import itertools
+import hashlib
 import logging
-import queue
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ...plan.schedule import Ids
 from ..pools.batch_feed import BatchPace
 from ..pools.game_worker import Task
-from ..pools.pool import (
-    Answered,
-    Died,
-    Event,
-    Failed,
-    Finished,
-    Fleet,
-    Machine,
-    Pool,
-    UnreachableError,
-)
-from ..pools.recovery import DEATHS_ALLOWED
+from ..pools.pool import Died, Event, Failed, Finished, Fleet, Machine, Pool, UnreachableError, Work
 from . import remote_worker
 from .cluster_access import bundle_of, check_certificates, check_installed, exposure, scheduler_address
-from .remote_worker import Exchanged, MachineInfo, MachineUnsuitableError, Returned, Work
-
-if TYPE_CHECKING:
-    from distributed import Client
+from .remote_worker import Done, MachineUnsuitableError
 
 LOSSES_ALLOWED = 8
 """Number of machines that may be lost while doing a piece of work; then it is not sent again."""
 PATIENCE = 60.0
 """Seconds to wait for a scheduler that does not answer."""
+FIRST, SHORTEST, LONGEST = 0.5, 0.5, 7.0
+"""Target seconds of a batch on a core: of its first batch, of the last ones, and of any other."""
 _CONNECT = 10.0
 _LOOK_EVERY = 0.5
 _ANSWER = 30.0
 _GOODBYE = 1.0
 _ALONE = 5.0
-_GATHER = 0.02
-"""Seconds that a machine waits for more work before it takes what there is: the caller sends one after another."""
-_FULL, _WITH_ROOM = 5.0, 0.3
-"""Maximum seconds until a machine that has enough work, or could do more, comes back; and as long it waits for more."""
-_AHEAD = 0.5
-"""Seconds of calls that a machine is given at a time, or two for each core."""
+_WAIT = 0.05
+_GROUP = 0.25
+"""Seconds of calls that a core is given at a time."""
 
 
-@contextmanager
-def connected(cluster: str) -> Iterator[DaskPool]:
-    """Connect to a cluster for the duration of the context.
+def connected(cluster: str) -> DaskPool:
+    """Connect to a cluster; the pool ends the connection when it is closed.
 
     Raises:
         ValueError: dask is not installed, or the cluster cannot be reached; in one line.
@@ -73,55 +54,53 @@ def connected(cluster: str) -> Iterator[DaskPool]:
     silence_dask()
     address = scheduler_address(cluster)
     check_certificates(address)
-    with closing(Dispatcher(address)) as dispatcher:
-        yield DaskPool(dispatcher)
+    return DaskPool(address)
+
+
+def silence_dask() -> None:
+    """Silence dask's logging: lost connections are reported by our own messages."""
+    import distributed  # noqa: F401
+
+    parts = ("distributed", "distributed.client", "distributed.worker", "distributed.scheduler")
+    for name in (*parts, "tornado", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @dataclass
-class ConnectedMachine:
-    """A machine in use, and its unfinished work.
+class _Member:
+    """A machine of the cluster in the current task: what it is, why it may not play, and what it does.
 
-    Attributes:
-        since, games: when it was given its first work of the current task, and the games it has played since.
-        session: key of its session for the current task, once it is open.
-        out, unsent: its unfinished work by number, and what of it has not been sent yet.
+    Until it has been greeted it has no cores.
     """
 
     address: str
-    hello: MachineInfo
+    machine: Machine
+    refused: str = ""
+    greeting: asyncio.Task[None] | None = None
     since: float = field(default_factory=time.monotonic)
     games: int = 0
-    session: remote_worker.Key | None = None
-    out: dict[int, Work] = field(default_factory=dict)
-    unsent: list[Work] = field(default_factory=list)
+    doing: set[Any] = field(default_factory=set)
 
-    def drop(self) -> None:
-        """Forget all work, and the session."""
-        self.since, self.games, self.session, self.out, self.unsent = time.monotonic(), 0, None, {}, []
+    @property
+    def cores(self) -> int:
+        return self.machine.cores
 
-    def settle(self, returned: Returned) -> None:
-        """Note that work is unfinished no more.
+    @property
+    def name(self) -> str:
+        return f"{self.machine.name} ({self.address})" if self.cores else self.address
 
-        Raises:
-            MachineUnsuitableError: it is not the work of this machine, or other games were played.
-        """
-        work = [self.out.pop(number) for number in returned.numbers if number in self.out]
-        if isinstance(returned.event, Finished):
-            ids = returned.event.batch.played.ids
-            requested = np.concatenate([ids[:0], *(item.ids for item in work if item.ids is not None)])
-            if not np.array_equal(np.sort(requested), np.sort(ids)):
-                self.out |= {item.number: item for item in work}
-                raise MachineUnsuitableError("it sent games that were not requested, which were discarded")
-            self.games += len(ids)
+    def shown(self) -> Machine:
+        name = f"{self.machine.name}:{self.address.rpartition(':')[2]}"
+        rate = self.games / max(time.monotonic() - self.since, 1e-9)
+        return replace(self.machine, name=name, rate=rate, out=len(self.doing))
+
+    def leave_off(self) -> None:
+        for future in self.doing:
+            future.release()  # who waits for it is told
 
 
-class Dispatcher:
-    """See the module. Used by one thread; `close` ends the connection.
-
-    Attributes:
-        began: when the current task was begun.
-        interpreted: reasons why agents run interpreted on any machine, by their indices in the plan.
-    """
+class DaskPool(Pool):
+    """Pool of all machines of a cluster, which may come and go; without any, work waits. See the module."""
 
     def __init__(self, address: str) -> None:
         """Connect to the scheduler.
@@ -129,365 +108,199 @@ class Dispatcher:
         Raises:
             ValueError: it cannot be reached.
         """
+        super().__init__(1)
         self.address = address
-        self.began = time.monotonic()
-        self.interpreted: dict[int, str] = {}
-        self._client_id = token_hex(8)
-        self._numbers = itertools.count(1)
-        self._bundle = b""
-        self._answered = 0
-        self._is_gone = False
+        self._task = ("", b"")  # a key, and what machines must know
+        self._out: set[Future[list[Event]]] = set()
+        self._call_seconds = _GROUP
+        self._interpreted: dict[int, str] = {}
+        self._members: dict[str, _Member] = {}
         self._alone_since = time.monotonic()
-        self._present: set[str] = set()
-        self._known: dict[str, ConnectedMachine] = {}
-        self._names: dict[str, str] = {}
-        self._refused: dict[str, str] = {}
-        self._failures: Counter[str] = Counter()
-        self._waiting: list[Work] = []
-        self._inbox: queue.SimpleQueue[Returned | None] = queue.SimpleQueue()
-        self._first: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), daemon=True)
+        self._is_gone = False
+        begun: Future[None] = Future()
+        self._thread = threading.Thread(target=self._live, args=(begun,), daemon=True)
         self._thread.start()
-        if error := self._first.get():
-            raise ValueError(f"the scheduler at {address} cannot be reached: {in_one_line(error)}")
+        try:
+            begun.result()
+        except Exception as error:
+            raise ValueError(f"the scheduler at {address} cannot be reached: {in_one_line(error)}") from None
+
+    def assign(self, task: Task) -> None:
+        """See `Pool.assign`. All machines are greeted anew, as they must know the task."""
+        for future in self._out:
+            future.cancel()
+        bundle = bundle_of(task)
+        self._task = hashlib.sha256(bundle).hexdigest(), bundle
+        present, self._members = dict.fromkeys(self._members, 0), {}
+        self._drop()
+        self._out, self._interpreted = set(), {}
+        self._loop.call_soon_threadsafe(self._look_at, present)
 
     @property
-    def machines(self) -> list[ConnectedMachine]:
-        """Machines that are in use now."""
-        return [known for known in list(self._known.values()) if known.address not in self._refused]
+    def has_room(self) -> bool:
+        return len(self._unfinished) < 2 * self._cores
 
     @property
-    def cores(self) -> int:
-        """Number of games that all machines play at a time; 1 without machines."""
-        return max(1, sum(machine.hello.cores for machine in self.machines))
+    def calls_at_once(self) -> int:
+        return 2 * self._cores * self._group
 
     @property
-    def depth(self) -> int:
-        """Number of batches or calls that a machine is given for each core: more than two only of short calls."""
-        a_second = self._answered / (time.monotonic() - self.began) / self.cores
-        return 2 if self._bundle else 2 + round(_AHEAD * a_second)
-
-    def notes(self) -> tuple[str, ...]:
-        """Return notes for the user: which machines do not play, and who else can use the cluster."""
-        refused = sorted(dict(self._refused).items())
-        left_out = [f"{self._named(address)} does not play: {why}" for address, why in refused]
+    def fleet(self) -> Fleet:
+        left_out = [f"{member.name} does not play: {member.refused}" for member in self._all if member.refused]
         joining = f"no machine connected: start one with isolation cluster join {self.address}"
-        waiting = joining if self._is_alone() else ""
-        return tuple(filter(None, (exposure(self.address), *left_out, waiting)))
+        notes = (exposure(self.address), *left_out, joining if self._is_alone else "")
+        return Fleet(
+            machines=tuple(member.shown() for member in self._fit),
+            pace=BatchPace(self._cores, FIRST, SHORTEST, LONGEST),
+            notes=tuple(filter(None, notes)),
+            interpreted=dict(self._interpreted),
+        )
 
-    def check(self) -> None:
-        """Check that results can still arrive.
-
-        Raises:
-            UnreachableError: the scheduler is gone, or no machine may play.
-        """
+    def finished(self, timeout: float) -> list[Event]:
+        """See `Pool.finished`. What waits is sent here, and as many calls together as take a while."""
         if self._is_gone:
             raise UnreachableError(f"lost the connection to the scheduler at {self.address}")
-        refused = dict(self._refused)
-        if self._present and self._present <= refused.keys() and self._is_alone():
-            address = min(self._present)
-            raise UnreachableError(f"no machine of {self.address} can play; {self._named(address)}: {refused[address]}")
-
-    def _named(self, address: str) -> str:
-        return f"{self._names[address]} ({address})" if address in self._names else address
-
-    def _is_alone(self) -> bool:
-        now = time.monotonic()
-        self._alone_since = now if self.machines else self._alone_since
-        return now - self._alone_since > _ALONE
-
-    def begin(self, bundle: bytes = b"") -> None:
-        """Drop all work; from now on work is for this task, or without one."""
-        with suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(self._begin(bundle), self._loop).result(_GOODBYE)
-
-    def send(self, work: Work) -> int:
-        """Give work a number, and keep it for the next machine that has room."""
-        work = replace(work, number=next(self._numbers))
-        self._loop.call_soon_threadsafe(self._put, work)
-        return work.number
-
-    def received(self, timeout: float) -> list[Returned]:
-        """Return the events since the last call, waiting up to `timeout` seconds for the first one."""
-        messages: list[Returned | None] = []
-        with suppress(queue.Empty):
-            messages.append(self._inbox.get(timeout=timeout) if timeout > 0 else self._inbox.get_nowait())
-            while True:
-                messages.append(self._inbox.get_nowait())
-        return [returned for returned in messages if returned]
+        if (members := self._all) and all(member.refused for member in members) and self._is_alone:
+            first = members[0]
+            raise UnreachableError(f"no machine of {self.address} can play; {first.name}: {first.refused}")
+        while self._waiting:
+            works = [self._waiting.popleft()]
+            while self._waiting and len(works) < self._group and not (works[0].ids or self._waiting[0].ids):
+                works.append(self._waiting.popleft())
+            self._out.add(asyncio.run_coroutine_threadsafe(self._finish(self._task[0], works), self._loop))
+        done = wait(self._out, timeout, FIRST_COMPLETED).done
+        self._out -= done
+        events = [event for future in done for event in future.result()]
+        for event in events:
+            del self._unfinished[event.number]
+        return sorted(events, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
 
     def close(self) -> None:
         """End the connection, and all work."""
-        self.begin()
-        self._loop.call_soon_threadsafe(self._life.cancel)
+        if self._life:
+            self._loop.call_soon_threadsafe(self._life.cancel)
         self._thread.join(_GOODBYE)
+
+    @property
+    def _all(self) -> list[_Member]:
+        return sorted(self._members.copy().values(), key=lambda member: member.address)
+
+    @property
+    def _fit(self) -> list[_Member]:
+        return [member for member in self._all if member.cores and not member.refused]
+
+    @property
+    def _cores(self) -> int:
+        return max(1, sum(member.cores for member in self._fit))
+
+    @property
+    def _group(self) -> int:
+        return max(1, round(_GROUP / self._call_seconds))
+
+    @property
+    def _is_alone(self) -> bool:
+        now = time.monotonic()
+        self._alone_since = now if self._fit else self._alone_since
+        return now - self._alone_since > _ALONE
 
     # Methods that run in the dask thread
 
-    async def _live(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._arrived = asyncio.Event()
-        self._life = asyncio.create_task(self._stay_connected())
+    def _live(self, begun: Future[None]) -> None:
         with suppress(asyncio.CancelledError):
-            await self._life
+            asyncio.run(self._stay_connected(begun))
 
-    async def _stay_connected(self) -> None:
+    async def _stay_connected(self, begun: Future[None]) -> None:
+        """Keep the connection until this is cancelled; then end all that runs in this thread."""
         from distributed import Client
 
-        has_begun, seen = False, time.monotonic()
+        self._loop, self._life = asyncio.get_running_loop(), asyncio.current_task()
+        seen = time.monotonic()
         while time.monotonic() - seen < PATIENCE:
             try:
                 async with Client(self.address, asynchronous=True, timeout=_CONNECT, set_as_default=False) as client:
                     self._client = client
-                    if not has_begun:
-                        self._first.put(None)
-                    has_begun = True
-                    seen = await self._look_after(client)
-            except Exception as error:
-                if not has_begun:
-                    self._first.put(error)
+                    if not begun.done():
+                        begun.set_result(None)
+                    while client.status == "running":
+                        self._look_at(await asyncio.wait_for(client.scheduler.ncores(workers=None), _ANSWER))
+                        seen = time.monotonic()
+                        await asyncio.sleep(_LOOK_EVERY)
+            except Exception as error:  # dask has many for a connection that is lost
+                if not begun.done():
+                    begun.set_exception(error)
                     return
+            self._look_at({})
             await asyncio.sleep(_LOOK_EVERY)
         self._is_gone = True
-        self._inbox.put(None)
-        await asyncio.Event().wait()  # for `close`
+        await asyncio.Event().wait()
 
-    async def _look_after(self, client: Client) -> float:
-        """Serve all machines until the connection is lost; return the last time at which it worked."""
-        attended: dict[str, asyncio.Task[None]] = {}
-        seen = time.monotonic()
+    def _look_at(self, present: Mapping[str, object]) -> None:
+        """Give up machines that have gone, and greet those that have come."""
+        for address in self._members.keys() - present.keys():
+            self._give_up(self._members[address])
+        for address in present.keys() - self._members.keys():
+            member = self._members[address] = _Member(address, Machine("", 0, "", 0.0, 0))
+            member.greeting = asyncio.create_task(self._greet(member))
+
+    def _give_up(self, member: _Member) -> None:
+        if self._members.get(member.address) is member:
+            del self._members[member.address]
+        member.leave_off()
+
+    async def _greet(self, member: _Member) -> None:
+        greeting = (remote_worker.versions(), *self._task)
         try:
-            while client.status == "running":
-                try:
-                    cores = await asyncio.wait_for(client.scheduler.ncores(workers=None), _ANSWER)
-                except (OSError, TimeoutError):
-                    break
-                seen = time.monotonic()
-                self._present = set(cores)
-                for address in [name for name, task in attended.items() if task.done() and name not in self._refused]:
-                    del attended[address]
-                for address in cores.keys() - attended.keys():
-                    attended[address] = asyncio.create_task(self._attend(client, address))
-                for address in attended.keys() - cores.keys():
-                    attended.pop(address).cancel()
-                    self._refused.pop(address, None)
-                await asyncio.sleep(_LOOK_EVERY)
-        finally:
-            for task in attended.values():
-                task.cancel()
-            await asyncio.gather(*attended.values(), return_exceptions=True)
-        return seen
+            answers = await self._client.run(remote_worker.greet, *greeting, workers=[member.address])
+            member.machine, member.refused = answers[member.address]
+        except OSError as error:
+            member.refused = in_one_line(error)
+        except Exception as error:
+            why = f"it has another version of knights-isolation, or none ({in_one_line(error)}): install the same"
+            member.refused = why
 
-    async def _attend(self, client: Client, address: str) -> None:
-        """Give a machine work until it fails or is refused; if it stays, it is attended to again."""
-        try:
-            hello = await _greeted(client, address)
-            if isinstance(hello, MachineInfo):
-                self._names[address] = hello.name
-            if why_not := _refusal(hello):
-                raise MachineUnsuitableError(why_not)
-            assert isinstance(hello, MachineInfo)
-            machine = self._known[address] = ConnectedMachine(address, hello)
-            while True:
-                await self._fill(machine)
-                await self._exchange(client, machine)
-        except MachineUnsuitableError as error:
-            self._refused[address] = str(error)
-        except Exception as error:  # raised by the machine or by dask
-            self._failures[address] += client.status == "running"
-            if self._failures[address] == DEATHS_ALLOWED:
-                self._refused[address] = in_one_line(error)
-        finally:
-            if left := self._known.pop(address, None):
-                is_lost = client.status == "running" and address not in self._refused
-                self._put_back(left.out.values(), is_lost=is_lost)
+    async def _finish(self, key: str, works: Sequence[Work]) -> list[Event]:
+        """Have work done by one machine after the other, until it is done."""
+        losses = 0
+        while losses < LOSSES_ALLOWED:
+            member, client = await self._member_with_room(), self._client
+            where = {"workers": [member.address], "allow_other_workers": False}
+            future = client.submit(remote_worker.do, key, works, key=f"isolation-{token_hex(8)}", **where)
+            member.doing.add(future)
+            try:
+                return self._settled(member, works, await future)
+            except MachineUnsuitableError as error:
+                member.refused = in_one_line(error)
+                member.leave_off()
+            except Exception:  # the machine is lost, or has forgotten the task; if it is there, it is greeted again
+                losses += client.status == "running" and not member.refused
+                self._give_up(member)
+            finally:
+                member.doing.remove(future)
+                future.release()
+        why = f"lost repeatedly: {losses} machines were lost while running it"
+        lost = (
+            ValueError(f"the same games were {why}") if works[0].ids else ChildProcessError(f"the same work was {why}")
+        )
+        return [Failed(work.number, lost) for work in works]
 
-    async def _fill(self, machine: ConnectedMachine) -> None:
-        """Give a machine waiting work, as much as it has room for; one that has nothing to do waits for some."""
+    async def _member_with_room(self) -> _Member:
         while True:
-            if not self._waiting and self._room(machine) > 0:
-                self._arrived.clear()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_WITH_ROOM if machine.out else None):
-                        await self._arrived.wait()
-            if len(self._waiting) < self._room(machine):
-                await asyncio.sleep(_GATHER)
-            while self._waiting and self._room(machine) > 0:
-                work = heapq.heappop(self._waiting)
-                machine.out[work.number] = work
-                machine.unsent.append(work)
-            if machine.out:
-                return
+            fit = [member for member in self._fit if len(member.doing) < 2 * member.cores]
+            if fit and self._client.status == "running":
+                return min(fit, key=lambda member: len(member.doing) / member.cores)
+            await asyncio.sleep(_WAIT)
 
-    def _room(self, machine: ConnectedMachine) -> int:
-        """Return how much more work to give a machine: no other one may be idle while work waits for this one."""
-        is_any_idle = any(not other.out for other in self.machines if other is not machine)
-        return machine.hello.cores * (1 if is_any_idle else self.depth) - len(machine.out)
-
-    async def _exchange(self, client: Client, machine: ConnectedMachine) -> None:
-        """Send a machine its work, and take its events."""
-        work, machine.unsent = machine.unsent, []
-        if not (key := machine.session):
-            key = machine.session = (self._client_id, next(self._numbers))
-            await client.run(remote_worker.begin, key, self._bundle, workers=[machine.address])
-        low, patience = self.depth * machine.hello.cores // 2, _WITH_ROOM if self._room(machine) > 0 else _FULL
-        exchanged = await _exchanged(client, machine.address, key, work, low, patience)
-        if machine.session == key:  # else all work was dropped meanwhile
-            for returned in exchanged.returned:
-                machine.settle(returned)
-                self._failures[machine.address] = 0
-                self._answered += isinstance(returned.event, Answered)
-                self._inbox.put(returned)
-            self.interpreted |= exchanged.interpreted
-
-    async def _begin(self, bundle: bytes) -> None:
-        self._bundle, self._answered, self.began, self.interpreted = bundle, 0, time.monotonic(), {}
-        self._waiting.clear()
-        self._failures.clear()
-        busy = [machine.address for machine in self.machines if machine.out]
-        for machine in self.machines:
-            machine.drop()
-        with suppress(Exception):
-            if busy:
-                await self._client.run(remote_worker.forget, self._client_id, workers=busy, on_error="ignore")
-
-    def _put(self, work: Work) -> None:
-        heapq.heappush(self._waiting, work)
-        self._arrived.set()
-
-    def _put_back(self, left: Iterable[Work], is_lost: bool) -> None:
-        for work in left:
-            work.losses += is_lost
-            if work.losses < LOSSES_ALLOWED:
-                self._put(work)
-                continue
-            why = f"lost repeatedly: {work.losses} machines were lost while running it"
-            error = (
-                ChildProcessError(f"the same work was {why}")
-                if work.ids is None
-                else ValueError(f"the same games were {why}")
-            )
-            self._inbox.put(Returned((work.number,), Failed(work.number, error)))
-
-
-def silence_dask() -> None:
-    """Silence dask's logging: lost connections are reported by our own messages."""
-    import distributed  # noqa: F401
-
-    parts = ("client", "worker", "scheduler")
-    for name in ("distributed", *(f"distributed.{part}" for part in parts), "tornado", "tornado.application"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-
-
-async def _greeted(client: Client, address: str) -> MachineInfo | Exception:
-    answers = await client.run(remote_worker.greet, workers=[address], on_error="return")
-    if isinstance(answers[address], (MachineInfo, ImportError, AttributeError, TypeError)):
-        answer: MachineInfo | Exception = answers[address]
-        return answer
-    raise answers[address]
-
-
-async def _exchanged(client: Client, address: str, *arguments: Any) -> Exchanged:
-    future = client.submit(
-        remote_worker.exchange,
-        *arguments,
-        key=f"isolation-{token_hex(8)}",
-        workers=[address],
-        allow_other_workers=False,
-        pure=False,
-    )
-    try:
-        exchanged: Exchanged = await future
-        return exchanged
-    finally:
-        future.release()
-
-
-def _refusal(hello: MachineInfo | Exception) -> str:
-    if isinstance(hello, Exception):
-        return f"it has another version of knights-isolation, or none ({in_one_line(hello)}): install the same"
-    theirs, ours = hello.versions, remote_worker.versions()
-    differing = [f"{name} {theirs.get(name)}, not {ours[name]}" for name in ours if theirs.get(name) != ours[name]]
-    if differing:
-        return f"it has {', '.join(differing)}, so its games would differ: install the versions of this machine"
-    return hello.why_not
+    def _settled(self, member: _Member, works: Sequence[Work], done: Done) -> list[Event]:
+        for work, event in zip(works, done.events, strict=True):
+            if isinstance(event, Finished) and not np.array_equal(event.batch.played.ids, work.ids):
+                raise MachineUnsuitableError("it sent games that were not requested, which were discarded")
+            member.games += len(work.ids) if isinstance(event, Finished) else 0
+        self._interpreted |= done.interpreted
+        if not works[0].ids:
+            self._call_seconds = (self._call_seconds + done.seconds / len(works)) / 2
+        return done.events
 
 
 def in_one_line(error: BaseException) -> str:
     """Return the message of an exception in one line, or its type if it has none."""
     return " ".join(str(error).split()) or type(error).__name__
-
-
-FIRST, SHORTEST, LONGEST = 0.5, 0.5, 7.0
-"""Target seconds of a batch on a core: of its first batch, of the last ones, and of any other."""
-LONGEST_LATE = 60.0
-"""Upper limit of the batch duration in long runs, where longer batches keep the number of log files small."""
-_SHARE = 0.01
-
-
-class DaskPool(Pool):
-    """Pool of all machines of a cluster, which may come and go. Without any, work waits in the dispatcher.
-
-    It can be assigned again after it was closed.
-    """
-
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        self._dispatcher = dispatcher
-        self._out: set[int] = set()
-
-    def assign(self, task: Task) -> None:
-        self._drop(bundle_of(task))
-
-    @property
-    def has_room(self) -> bool:
-        return len(self._out) < 2 * self._dispatcher.cores
-
-    @property
-    def calls_at_once(self) -> int:
-        return self._dispatcher.depth * self._dispatcher.cores
-
-    @property
-    def is_busy(self) -> bool:
-        return bool(self._out)
-
-    @property
-    def fleet(self) -> Fleet:
-        machines = tuple(map(self._machine, self._dispatcher.machines))
-        longest = min(LONGEST_LATE, max(LONGEST, _SHARE * (time.monotonic() - self._dispatcher.began)))
-        pace = BatchPace(self._dispatcher.cores, FIRST, SHORTEST, longest)
-        return Fleet(machines, pace, self._dispatcher.notes(), dict(self._dispatcher.interpreted))
-
-    def submit(self, ids: Ids, interpreted: bool = False) -> int:
-        return self._send(Work(0, ids, is_alone=interpreted))
-
-    def call(self, function: Callable[..., object], *arguments: object) -> int:
-        return self._send(Work(0, call=(function, *arguments)))
-
-    def finished(self, timeout: float) -> list[Event]:
-        self._dispatcher.check()
-        events: list[Event] = []
-        for returned in self._dispatcher.received(timeout if self._out else 0):
-            if self._out.issuperset(returned.numbers):
-                self._out -= set(returned.numbers)
-                events.append(returned.event)
-        return sorted(events, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
-
-    def close(self) -> None:
-        """See `Pool.close`. The dispatcher is kept for the next pool."""
-        if self._out:
-            self._drop()
-
-    def _send(self, work: Work) -> int:
-        number = self._dispatcher.send(work)
-        self._out.add(number)
-        return number
-
-    def _drop(self, bundle: bytes = b"") -> None:
-        self._dispatcher.begin(bundle)
-        self._out.clear()
-
-    def _machine(self, known: ConnectedMachine) -> Machine:
-        port = known.address.rpartition(":")[2]
-        seconds = time.monotonic() - known.since
-        rate = known.games / seconds if seconds > 0 else 0.0
-        return Machine(f"{known.hello.name}:{port}", known.hello.cores, known.hello.processor, rate, len(known.out))

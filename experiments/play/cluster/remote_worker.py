@@ -1,8 +1,6 @@
-"""A cluster machine: what it is, and its pool, which works for one client at a time.
+"""A cluster machine: what it is, and how its threads do a client's work, one batch or group of calls each at a time.
 
-A client opens a session for a task (`begin`), and exchanges work for events in it (`exchange`), which occupies a thread
-of dask's; all other functions here return immediately. When a session of another client gets work, that of the one
-before is finished first, and its events are kept for it. The process keeps its workers, and the code they have loaded.
+A thread has a worker process of its own, in a `LokyPool`, which stays until its work is not wanted any more.
 """
 
 from __future__ import annotations
@@ -13,211 +11,90 @@ import platform
 import socket
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
-from ...plan.schedule import Ids
 from ...record import log_parts
-from ..finished_games import FinishedGames, GameEndings, LogPart, games_table, joined
-from ..pools.game_worker import PlayedBatch, Task
+from ..pools.game_worker import GameWorker, Sharers, Task
 from ..pools.interrupts import Interrupted
 from ..pools.loky_pool import LokyPool
-from ..pools.pool import TICK, Died, Event, Failed, Finished, Pool
-from ..pools.recovery import prepare
+from ..pools.pool import TICK, Answered, Died, Event, Failed, Machine, Work
+from ..pools.recovery import DEATHS_ALLOWED, prepare
 from .cluster_access import unpack_task
 
-SESSIONS_KEPT = 16
-"""Maximum number of open sessions; the oldest is dropped, and its client opens another."""
-
-Key = tuple[str, int]
-"""Identifies a session: its client, and a number."""
+TASKS_KEPT = 16
+"""Maximum number of tasks that a machine knows; it forgets the oldest, and is told again if there is more to do."""
 
 
 @dataclass(frozen=True)
-class MachineInfo:
-    """Description of a machine.
+class Done:
+    """Events of work; the seconds that its calls took; why agents run interpreted here, by their index in the plan."""
 
-    Attributes:
-        name: host name.
-        cores: number of games it plays at a time.
-        processor: model of its processor.
-        versions: versions of everything that must be equal on all machines.
-        why_not: why it cannot play at all; empty if it can.
-    """
-
-    name: str
-    cores: int
-    processor: str
-    versions: dict[str, str]
-    why_not: str = ""
-
-
-@dataclass(order=True)
-class Work:
-    """A batch of games, or a call: its function and arguments. Lower numbers are sent first.
-
-    Attributes:
-        is_alone: the games may kill their worker.
-        losses: number of machines that were lost with it.
-    """
-
-    number: int
-    ids: Ids | None = field(compare=False, default=None)
-    call: tuple[Any, ...] = field(compare=False, default=())
-    is_alone: bool = field(compare=False, default=False)
-    losses: int = field(compare=False, default=0)
-
-
-@dataclass(frozen=True)
-class Returned:
-    """An event, and the numbers of the work that is unfinished no more."""
-
-    numbers: tuple[int, ...]
-    event: Event
-
-
-@dataclass(frozen=True)
-class Exchanged:
-    """Events of a session; all games that it has finished are one part of the log.
-
-    `interpreted` has the reasons why agents run interpreted on this machine, by their indices in the plan.
-    """
-
-    returned: tuple[Returned, ...]
-    interpreted: dict[int, str]
+    events: list[Event]
+    seconds: float
+    interpreted: Mapping[int, str]
 
 
 class MachineUnsuitableError(RuntimeError):
-    """This machine cannot work in a session; the message says why. Other machines may."""
+    """This machine cannot do a client's work; the message says why. Other machines may."""
 
 
-class _Session:
-    """Work of a client: what is unfinished, and the events that it has not fetched yet.
+@dataclass
+class _KnownTask:
+    """A task, what of it waits to be compiled and what is, and why agents run interpreted."""
 
-    Attributes:
-        task: the task, once it is unpacked; None if there are only calls.
-        error: why it cannot go on here, if it cannot.
+    task: Task
+    left: list[Sharers]
+    compiled: list[Sharers] = field(default_factory=list)
+    interpreted: dict[int, str] = field(default_factory=dict)
+
+
+class _ThreadsOwn(threading.local):
+    """The worker process of this thread, and its task."""
+
+    pool: LokyPool | None = None
+    known: _KnownTask | None = None
+
+
+_own = _ThreadsOwn()
+_tasks: dict[str, _KnownTask] = {}
+
+
+def greet(ours: Mapping[str, str], key: str, bundle: bytes, dask_worker: Any) -> tuple[Machine, str]:
+    """Describe this machine, and get to know a client's task, if the key names one; say why it cannot do it, if so.
+
+    `ours` are the client's versions.
     """
-
-    def __init__(self, bundle: bytes) -> None:
-        self.bundle = bundle
-        self.task: Task | None = None
-        self.interpreted: dict[int, str] = {}
-        self.error: Exception | None = None
-        self._returned: list[Returned] = []
-        self._out: dict[int, Work] = {}  # by the pool's number
-
-    def needs_client(self, low: int) -> bool:
-        """Return whether there are events, and at most `low` batches and calls are left, or something has died."""
-        is_urgent = any(isinstance(returned.event, Died) for returned in self._returned)
-        return bool(self._returned) and (is_urgent or len(self._out) <= low)
-
-    def start(self, pool: Pool, work: Work) -> None:
-        if work.ids is None:
-            self._out[pool.call(*work.call)] = work
-        else:
-            self._out[pool.submit(work.ids, interpreted=work.is_alone)] = work
-
-    def collect(self, pool: Pool) -> None:
-        """Wait for events for a tick.
-
-        Raises:
-            Exception: a batch has failed, which is due to this machine, or a call by an error of the system.
-        """
-        self._returned += map(self._settled, pool.finished(TICK))
-
-    def finish(self, pool: Pool, interrupted: Interrupted) -> None:
-        while pool.is_busy and not interrupted():
-            self.collect(pool)
-
-    def fetch(self) -> Exchanged:
-        """Return the events since the last call."""
-        if self.error:
-            raise self.error
-        returned, self._returned = self._returned, []
-        batches: dict[int, PlayedBatch] = {}
-        others: list[Returned] = []
-        for item in returned:
-            if isinstance(item.event, Finished) and isinstance(item.event.batch.played, FinishedGames):
-                batches[item.event.number] = item.event.batch
-            else:
-                others.append(item)
-        if batches:
-            assert self.task
-            numbers = tuple(batches)
-            others.append(Returned(numbers, Finished(numbers[0], _encoded(self.task, list(batches.values())))))
-        return Exchanged(tuple(others), self.interpreted)
-
-    def _settled(self, event: Event) -> Returned:
-        work = self._out.pop(event.number)
-        match event:
-            case Failed(error=error) if work.ids is not None or isinstance(error, OSError):  # for example a full disk
-                raise error
-            case Died(suspect=None) if work.ids is not None and not work.is_alone:
-                raise InterruptedError("worker processes die before playing a game")
-            case Finished(batch=batch) if work.is_alone and self.task:  # its event is waited for by its number
-                event = replace(event, batch=_encoded(self.task, [batch]))
-        return Returned((work.number,), replace(event, number=work.number))
+    why_not = _why_not(ours)
+    if key and not (why_not or key in _tasks):
+        try:
+            task = unpack_task(bundle)
+            _tasks[key] = _KnownTask(task, list(task.sharers))
+        except Exception as error:
+            why_not = _report(error)
+    for oldest in list(_tasks)[:-TASKS_KEPT]:
+        del _tasks[oldest]
+    return Machine(socket.gethostname(), dask_worker.state.nthreads, _processor(), 0.0, 0), why_not
 
 
-_jobs = 0
-_say: Callable[[str], None] = lambda line: None  # noqa: E731
-_sessions: OrderedDict[Key, _Session] = OrderedDict()
-_leaving = threading.Event()
-_one_at_a_time = threading.Lock()
-_pool: LokyPool | None = None
-_current: _Session | None = None
-
-
-# Functions that may be called at any time
-
-
-def use(jobs: int, say: Callable[[str], None]) -> None:
-    """Set the number of games to play at a time (0: one per core), and the function that prints messages."""
-    global _jobs, _say
-    _jobs, _say = jobs, say
-
-
-def greet(dask_worker: Any) -> MachineInfo:
-    """Describe this machine."""
-    daemon = multiprocessing.current_process().daemon
-    why_not = (
-        "its dask worker runs under a nanny and cannot start processes: start it with --no-nanny, or set "
-        "distributed.worker.daemon to false"
-    )
-    return MachineInfo(socket.gethostname(), _cores(dask_worker), _processor(), versions(), why_not if daemon else "")
-
-
-def begin(key: Key, bundle: bytes) -> None:
-    """Open a session in place of all others of its client, for a task, or for calls if there is none."""
-    forget(key[0])
-    _sessions[key] = _Session(bundle)
-    while len(_sessions) > SESSIONS_KEPT:
-        _sessions.popitem(last=False)
-
-
-def forget(client: str) -> None:
-    """Close a client's sessions, and cancel their work."""
-    for key in [key for key in _sessions if key[0] == client]:
-        del _sessions[key]
-    if _one_at_a_time.acquire(blocking=False):  # else `exchange` notices
-        if _current not in _sessions.values() and _pool and _pool.is_busy:
-            _close()
-        _one_at_a_time.release()
-
-
-def leave() -> None:
-    """Cancel all work: this process is about to end."""
-    _leaving.set()
+def _why_not(ours: Mapping[str, str]) -> str:
+    theirs = versions()
+    differing = [f"{name} {theirs.get(name)}, not {ours[name]}" for name in ours if theirs.get(name) != ours[name]]
+    if differing:
+        return f"it has {', '.join(differing)}, so its games would differ: install the versions of this machine"
+    if multiprocessing.current_process().daemon:
+        return (
+            "its dask worker runs under a nanny and cannot start processes: start it with --no-nanny, or set "
+            "distributed.worker.daemon to false"
+        )
+    return ""
 
 
 @cache
@@ -235,119 +112,6 @@ def versions() -> dict[str, str]:
     return {**packages, "distributed": distributed.__version__, "sources": digest.hexdigest()[:12]}
 
 
-# Functions that wait for the pool
-
-
-def exchange(key: Key, work: Sequence[Work], low: int, patience: float) -> Exchanged:
-    """Start work, and return events of the session, once at most `low` pieces are left or after `patience` seconds.
-
-    Raises:
-        InterruptedError: there is no such session any more, the machine leaves, or all its workers have ended for a
-            reason that no game can be; unfinished work is lost.
-        MachineUnsuitableError: the machine cannot go on in this session.
-    """
-    session = _sessions.get(key)
-    worker, interrupted = _interruption(key)
-    with _one_at_a_time:
-        try:
-            if session is None or interrupted():
-                raise InterruptedError
-            if work:
-                _give_turn(session, _cores(worker), interrupted)
-            exchanged = _worked(session, work, low, patience, interrupted)
-            if interrupted():
-                raise InterruptedError
-            return exchanged
-        except Exception as error:
-            if session is _current:
-                _close()  # including its processes' unfinished work, which nobody waits for
-            if isinstance(error, InterruptedError):
-                raise
-            raise MachineUnsuitableError(_reported(error)) from None
-
-
-def end() -> None:
-    """End the worker processes of this machine."""
-    leave()
-    with _one_at_a_time:
-        _close()
-
-
-def _worked(session: _Session, work: Sequence[Work], low: int, patience: float, interrupted: Interrupted) -> Exchanged:
-    if session is _current and _pool:
-        for item in work:
-            session.start(_pool, item)
-        deadline = time.monotonic() + patience
-        while not (session.needs_client(low) or interrupted()) and time.monotonic() < deadline:
-            session.collect(_pool)
-    return session.fetch()
-
-
-def _give_turn(session: _Session, jobs: int, interrupted: Interrupted) -> None:
-    """Let the pool work for a session, after finishing what it does for another; compile what it needs."""
-    global _current, _pool
-    if _current is session:
-        return
-    if _pool and _current and _current in _sessions.values():
-        try:
-            _current.finish(_pool, interrupted)
-        except Exception as error:
-            _current.error = error
-    if interrupted():
-        return
-    is_new = session.task is None
-    session.task = unpack_task(session.bundle) if session.bundle else None
-    if session.task is None:
-        _close()
-    _pool, _current = _pool or LokyPool(jobs), session
-    if session.task:
-        _pool.assign(session.task)
-        if is_new:
-            session.interpreted = prepare(_pool, session.task, jobs, interrupted, lambda sharers, interpreted: None)
-
-
-def _reported(error: Exception) -> str:
-    """Print an error here, and return what it says."""
-    why = str(error) if isinstance(error, ValueError) else format_exception(error)
-    _say(f"This machine stops playing in this run: {why}")
-    return why
-
-
-def _interruption(key: Key) -> tuple[Any, Interrupted]:
-    """Return dask's worker of this thread, and a function that returns whether a session was cancelled."""
-    from distributed import get_worker
-    from distributed.core import Status
-
-    worker = get_worker()
-
-    def interrupted() -> bool:
-        return _leaving.is_set() or key not in _sessions or worker.status not in (Status.running, Status.paused)
-
-    return worker, interrupted
-
-
-def _cores(worker: Any) -> int:
-    """Return the number of games to play at a time: as set, or the number of dask's threads, or one per core."""
-    return _jobs or (worker.state.nthreads if worker.state.nthreads > 1 else int(joblib.cpu_count()))
-
-
-def _close() -> None:
-    global _pool, _current
-    if _pool is not None:
-        _pool.close()
-    _pool = _current = None
-
-
-def _encoded(task: Task, batches: Sequence[PlayedBatch]) -> PlayedBatch:
-    """Return batches as one, encoded as a part of the log."""
-    played = joined([batch.played for batch in batches if isinstance(batch.played, FinishedGames)])
-    data = log_parts.encode_part(games_table(task.schedule, task.settings, played))
-    endings = GameEndings(played.games.winner, played.games.reason, played.games.detail)
-    matches, places = np.unique(np.concatenate([batch.matches for batch in batches]), return_inverse=True)
-    seconds = np.bincount(places, np.concatenate([batch.seconds for batch in batches])) / np.bincount(places)
-    return PlayedBatch(LogPart(played.ids, endings, data), matches, seconds)
-
-
 def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -355,3 +119,113 @@ def _processor() -> str:
         lines = []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return models[0] if models else platform.processor() or platform.machine()
+
+
+def do(key: str, works: Sequence[Work]) -> Done:
+    """Play a batch or make calls, for a known task, or of none if the key is empty; in a thread of dask's.
+
+    Raises:
+        LookupError: the machine has forgotten the task.
+        InterruptedError: the work is not wanted any more, or the machine leaves.
+        MachineUnsuitableError: the machine cannot do this.
+    """
+    known, interrupted = _tasks[key] if key else None, _interruption()
+    try:
+        pool = _own.pool = _own.pool or LokyPool(1)
+        if known and known is not _own.known:
+            pool.assign(known.task)
+            _own.known = known
+        if known:
+            _compile(known, pool, interrupted)
+        began = time.monotonic()
+        events = _events(pool, works, known is not None, interrupted)
+        return Done(events, time.monotonic() - began, known.interpreted if known else {})
+    except Exception as error:
+        if _own.pool:
+            _own.pool.close()
+        _own.pool = _own.known = None
+        raise error if isinstance(error, InterruptedError) else MachineUnsuitableError(_report(error)) from None
+
+
+def _events(pool: LokyPool, works: Sequence[Work], has_task: bool, interrupted: Interrupted) -> list[Event]:
+    """Do work in the process of this thread, and again if that dies for a reason that no game can be.
+
+    Raises:
+        Exception: a batch has failed, which is due to this machine, or a call by an error of the system.
+    """
+    batch = works[0] if works[0].ids else None
+    for _ in range(DEATHS_ALLOWED):
+        if batch:
+            pool.submit(np.array(batch.ids), batch.is_alone)
+        else:
+            pool.call(_answers, has_task, works)
+        match _next_event(pool, interrupted):
+            case Answered(value=events):
+                return list(events)
+            case Failed(error=error) if batch or isinstance(error, OSError):
+                raise error  # for example a full disk, or a user's file that needs what is not installed here
+            case Died(suspect=None) if batch and not batch.is_alone:
+                continue
+            case event:
+                return [replace(event, number=work.number) for work in works]
+    raise ValueError("worker processes die before playing a game")
+
+
+def _next_event(pool: LokyPool, interrupted: Interrupted) -> Event:
+    while not interrupted():
+        for event in pool.finished(TICK):
+            return event
+    raise InterruptedError
+
+
+def _compile(known: _KnownTask, pool: LokyPool, interrupted: Interrupted) -> None:
+    """Compile a task's agents, together with other threads."""
+    while len(known.compiled) < len(known.task.sharers) and not interrupted():
+        try:
+            sharers = known.left.pop(0)
+        except IndexError:  # others compile what is left
+            time.sleep(TICK)
+            continue
+        goes_to = known.left
+        try:
+            task = replace(known.task, sharers=(sharers,))
+            known.interpreted |= prepare(pool, task, 1, interrupted, lambda sharers, interpreted: None)
+            goes_to = known.left if interrupted() else known.compiled
+        finally:
+            goes_to.append(sharers)
+
+
+def _answers(worker: GameWorker | None, has_task: bool, works: Sequence[Work]) -> list[Event]:
+    """Make calls one after another in a worker process, which may have a task from before."""
+    events: list[Event] = []
+    for work in works:
+        try:
+            events.append(work.returned(work.function(worker if has_task else None, *work.arguments)))
+        except OSError:
+            raise
+        except Exception as error:
+            events.append(Failed(work.number, error))
+    return events
+
+
+def _interruption() -> Interrupted:
+    """Return a function that returns whether what this thread of dask's does is not wanted any more."""
+    from distributed import get_worker
+    from distributed.core import Status
+
+    worker = get_worker()
+    task, running = worker.state.tasks[worker.get_current_task()], (Status.running, Status.paused)
+    return lambda: task.state != "executing" or worker.status not in running
+
+
+def _report(error: Exception) -> str:
+    """Print an error here, and return what it says."""
+    why = str(error) if isinstance(error, ValueError) else format_exception(error)
+    _say(why)
+    return why
+
+
+@cache
+def _say(why: str) -> None:
+    """Print that this machine stops playing, once for each reason: many threads have the same."""
+    print(f"This machine stops playing in this run: {why}", flush=True)

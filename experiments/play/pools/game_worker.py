@@ -22,7 +22,7 @@ from knights_isolation.isolation.search.agents import Agent, RandomAgent, code_h
 
 from ...plan import make_agent, parse_spec, settings_text, with_program
 from ...plan.schedule import Ids, Schedule
-from ..finished_games import FinishedGames, LogPart
+from ..finished_games import FinishedGames
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.engines.protocol import Program
@@ -94,7 +94,7 @@ def _sharers(plan: Plan) -> tuple[Sharers, ...]:
 class PlayedBatch:
     """A finished batch, and the mean duration of a game by match."""
 
-    played: FinishedGames | LogPart
+    played: FinishedGames
     matches: Ids
     seconds: NDArray[np.float64]
 

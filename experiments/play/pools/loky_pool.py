@@ -40,6 +40,7 @@ _FILES = 16
 """Open files to allow for each worker: eight, and as many for everything else."""
 _SAFE_PATH = "PYTHONSAFEPATH"
 _INTERRUPT = {signal.SIGINT}
+_one_starts = threading.Lock()
 
 
 class StallDetector:
@@ -213,8 +214,9 @@ def _starting() -> Iterator[None]:
     """Start processes that inherit a blocked SIGINT, import nothing from the working directory, and print nothing."""
     # Ctrl-C is delivered to this process afterwards. The workers must not import a user's `random.py` instead of
     # Python's. They print a traceback if their parent ends while they start, and loky's resource tracker prints what it
-    # removes after processes were killed.
-    with ExitStack() as stack:
+    # removes after processes were killed. Pools of several threads start theirs one after another, since all of this is
+    # done to the whole process.
+    with _one_starts, ExitStack() as stack:
         stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT))
         if not os.environ.get(_SAFE_PATH):
             os.environ[_SAFE_PATH] = "1"

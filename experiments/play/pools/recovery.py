@@ -21,7 +21,7 @@ from knights_isolation.isolation.rules.game import PROCESS_DIED, Cost, Reason
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
 from ...plan.schedule import Ids
-from ..finished_games import FinishedGames, LogPart, forfeited_game, joined
+from ..finished_games import FinishedGames, forfeited_game, joined
 from .batch_feed import BatchFeed
 from .game_worker import GameWorker, Sharers, Task
 from .interrupts import Interrupted
@@ -84,9 +84,6 @@ class CrashCounts:
 
 _LOGGER = logging.getLogger(__name__)
 
-Played = FinishedGames | LogPart
-
-
 Costs = Mapping[str, Cost | str]
 """Costs of agents by name, or the reasons why they have none."""
 Report = Callable[[Sequence[Sharers], dict[int, str]], None]
@@ -147,7 +144,7 @@ def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Co
 def play_missing(
     pool: Pool,
     feed: BatchFeed,
-    record: Callable[[Played], None],
+    record: Callable[[FinishedGames], None],
     interrupted: Interrupted,
     report: Callable[[], None],
     *,
@@ -199,7 +196,7 @@ class _Run:
 
     pool: Pool
     feed: BatchFeed
-    record: Callable[[Played], None]
+    record: Callable[[FinishedGames], None]
     users: Collection[int]
     killers: CrashCounts
     suspects: deque[Suspect] = field(default_factory=deque)
@@ -281,7 +278,7 @@ class _Run:
         agents: list[int] = self.feed.schedule.players(np.array([game_id]))[0].tolist()
         return agents
 
-    def _record(self, played: Played) -> None:
+    def _record(self, played: FinishedGames) -> None:
         """Record games, and count those lost by killing a worker; agents that finished a game begin anew."""
         self.record(played)
         players, games = self.feed.schedule.players(played.ids), played.games
