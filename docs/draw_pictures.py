@@ -17,7 +17,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from knights_isolation.experiments.analysis.analyse_file import TrialConditions, play_gauntlet
-from knights_isolation.experiments.analysis.file_contents import read_file
+from knights_isolation.experiments.analysis.quick_trial import read_file
 from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.statistics.contender_verdicts import judge

@@ -26,8 +26,8 @@ from knights_isolation.experiments import (
 )
 from knights_isolation.experiments.published import Claim, PublishedAnalysis, analyse_file
 from knights_isolation.experiments.record.run_directory import is_finished, is_run
-from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
+from knights_isolation.experiments.statistics.run_results import relative_costs
 from knights_isolation.reports import write_report
 from knights_isolation.reports.charts.line_plots import limits_chart
 from knights_isolation.reports.plots.draw_chart import draw_chart

@@ -7,8 +7,7 @@ import pytest
 from invented_runs import Invented, gauntlet
 
 from knights_isolation.experiments.analysis.analyse_file import Analysis, TrialConditions
-from knights_isolation.experiments.analysis.file_contents import FileContents
-from knights_isolation.experiments.analysis.quick_trial import Trial
+from knights_isolation.experiments.analysis.quick_trial import FileContents, Trial
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.frames import standings_frame, verdict_frame
 from knights_isolation.experiments.statistics.paired_differences import compare_each

@@ -14,7 +14,7 @@ from scripted_pool import here
 
 from cli import main
 from knights_isolation.experiments.analysis.analyse_file import TrialConditions, analyse, play_gauntlet
-from knights_isolation.experiments.analysis.file_contents import read_file
+from knights_isolation.experiments.analysis.quick_trial import read_file
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record.log import count_games
 from knights_isolation.isolation.checks.agent_checks import check_values

@@ -12,8 +12,8 @@ from cli import main
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan, seconds_to_play
 from knights_isolation.experiments.record.run_directory import is_run, latest_run
+from knights_isolation.experiments.statistics.frames import difference_of
 from knights_isolation.experiments.statistics.proportions import Interval
-from knights_isolation.experiments.statistics.run_differences import difference_of
 from knights_isolation.reports.studies.planning import between
 
 

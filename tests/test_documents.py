@@ -18,7 +18,7 @@ from sampling import sampled
 
 from cli import main
 from knights_isolation.experiments.analysis.analyse_file import play_gauntlet
-from knights_isolation.experiments.analysis.file_contents import FileContents
+from knights_isolation.experiments.analysis.quick_trial import FileContents
 from knights_isolation.experiments.statistics.run_results import RunResults
 
 ROOT = Path(__file__).parent.parent

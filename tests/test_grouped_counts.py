@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knights_isolation.experiments.statistics.first_placements import GroupedCounts, count_groups, merge_counts
+from knights_isolation.experiments.statistics.move_statistics import GroupedCounts, count_groups, merge_counts
 
 ROWS = st.lists(st.tuples(st.integers(-2, 2), st.sampled_from([-1.5, 0.0, 0.25]), st.integers(0, 5)))
 NOTHING = GroupedCounts((np.zeros(0, np.int64), np.zeros(0)), (np.zeros(0, np.int64),) * 2)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from invented_runs import Invented, gauntlet, random_wins
 
 from knights_isolation.experiments.statistics.contender_verdicts import judge
-from knights_isolation.experiments.statistics.first_placements import count_groups, merge_counts
-from knights_isolation.experiments.statistics.move_statistics import Scores
+from knights_isolation.experiments.statistics.move_statistics import Scores, count_groups, merge_counts
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation.rules.game import Size
 from knights_isolation.reports.charts.chart import Axis, Card, Picture, round_ticks

@@ -15,16 +15,15 @@ from invented_runs import Invented, gauntlet, random_wins
 
 from knights_isolation.experiments.exact.labels import SCHEMA
 from knights_isolation.experiments.queries import read_game
-from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.contender_verdicts import judge
-from knights_isolation.experiments.statistics.first_placements import (
+from knights_isolation.experiments.statistics.move_statistics import (
     games_by_opponent,
     games_by_placement,
     leads_by_opening,
     placements,
 )
 from knights_isolation.experiments.statistics.ratings import rate
-from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.statistics.run_results import load_findings, relative_costs
 from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.geometry import format_moves
 from knights_isolation.reports.charts.chart import Panel, Series, fit_axis, round_ticks

@@ -9,8 +9,7 @@ from knights_isolation.experiments.game_files import exported, import_pgn
 from knights_isolation.experiments.league.league_run import read_results
 from knights_isolation.experiments.queries import find_games
 from knights_isolation.experiments.record.log import read_games
-from knights_isolation.experiments.statistics.agent_results import forfeits_of
-from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.statistics.run_results import forfeits_of, load_findings
 from knights_isolation.isolation import Board, Limit, play, solve
 from knights_isolation.isolation.rules.third_sample_players import BasePlayer
 from knights_isolation.isolation.search.agents import RandomAgent, is_lost

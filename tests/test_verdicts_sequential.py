@@ -23,7 +23,7 @@ from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.game_pairs import AgentPairs
 from knights_isolation.experiments.statistics.proportions import elo_from_score
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-from knights_isolation.experiments.statistics.sprt import duel_path, gauntlet_path, opening_leads, own_tests
+from knights_isolation.experiments.statistics.sprt import Sprt, duel_path, gauntlet_path, opening_leads, own_tests
 from knights_isolation.reports.charts.interval_charts import estimates
 from knights_isolation.reports.pages.report_page import report_page
 from knights_isolation.reports.studies.headlines import compare_headline, summary_headline
@@ -279,7 +279,7 @@ def test_with_a_control_tests_take_fewer_openings_and_err_no_more() -> None:
     taken, wrong = np.zeros(2), np.zeros(2)
     for _ in range(60):
         own, base, control = played(0.5), played(0.5), played(0.5, length)
-        paths = [gauntlet_path(own, base, 0, 3, control=other) for other in (None, control)]
+        paths = [gauntlet_path(own, base, Sprt(0, 3), other) for other in (None, control)]
         taken += [path.decided_after or length for path in paths]
         wrong += [path.decision == "H1" for path in paths]
     assert taken[1] < 0.92 * taken[0]
@@ -295,7 +295,8 @@ def test_the_bounds_are_elo_head_to_head_and_percentage_points_in_a_gauntlet() -
     wins = [2, 1, 2, 2, 0, 1]
     own = record(*((1, opening, won) for opening, won in enumerate(wins)), (4, 9, 0))
     base = record(*((1, opening, 1) for opening in range(6)))
-    duel, beside = duel_path(own, 1, -5, 20, 0.1, 0.2), gauntlet_path(own, base, -5, 20, 0.1, 0.2)
+    asked = Sprt(-5, 20, 0.1, 0.2)
+    duel, beside = duel_path(own, 1, asked), gauntlet_path(own, base, asked)
     assert duel.outcomes.tolist() == wins
     assert (duel.classes, duel.sprt.model, duel.sprt.low, duel.sprt.high) == (3, "logistic", -5, 20)
     assert beside.outcomes.tolist() == [3, 2, 3, 3, 1, 2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,19 +16,15 @@ from knights_isolation.isolation.checks.answers import CheckResult
 from knights_isolation.isolation.loading.load_user_code import load_player
 from knights_isolation.isolation.rules.game import ON_THE_BOARD, Cost, Limit, Size
 
-from ..plan import parse_agent
 from ..plan.config import load_config, playable_size
 from ..plan.run_keeping import digest_of
 from ..play.runner import Play, play_kept
 from ..record.run_directory import HOME, games_at_end
-from ..statistics.agent_results import relative_costs
 from ..statistics.contender_verdicts import Verdicts, judge_together
 from ..statistics.paired_differences import Comparison, HeadToHead
-from ..statistics.run_results import RunResults, load_findings
+from ..statistics.run_results import RunResults, load_findings, relative_costs
 from ..studies.screening import Mistake, Screening, screen, worst_mistakes
-from . import quick_trial
-from .file_contents import FileContents
-from .quick_trial import Trial, TrialSettings
+from .quick_trial import FileContents, Show, Trial, try_functions
 
 RunKind = Literal["nodes", "cost", "python", "players", "dear-nodes", "dear-cost"]
 """Kinds of gauntlets."""
@@ -50,9 +46,9 @@ PLAYER_LIMIT, PLAYER_PAIRS = Limit(cpu_ms=50), 2
 class TrialConditions:
     """Test conditions for the functions and players of a file, on a board ROWSxCOLUMNS.
 
-    The `baseline` is the agent to beat; None for ID_Improved. The `opponents` are those of all contenders; empty for
-    the seven classic opponents. The `limit` is per move. `pairs` are openings against each opponent, each played with
-    sides swapped; None for as many as a minute allows. The `seed` is of openings and games.
+    The `baseline` is the agent to beat; None for ID_Improved. Empty `opponents` are the seven classic ones. The `limit`
+    is per move. `pairs` are openings against each opponent, each played with sides swapped; None for as many as a
+    minute allows. The `seed` is of openings and games.
     """
 
     baseline: str | None = None
@@ -91,19 +87,9 @@ def play_gauntlet(
     """Play a gauntlet of these functions or players and return its results. Finished games are not played again.
 
     `among` is the number of functions that the time of an analysis is divided among; by default that of `names`.
-
-    Raises:
-        KeyboardInterrupt: the run was interrupted.
+    KeyboardInterrupt if the run was interrupted.
     """
-    config = load_config(None, _keys(contents, names, kind, question, jobs, among or len(names)))
-    path = Path(str(config.out))
-    return load_findings([play_kept(config, play) if games_at_end(path) is None else path])
-
-
-def _keys(
-    contents: FileContents, names: Sequence[str], kind: RunKind, question: TrialConditions, jobs: int, among: int
-) -> dict[str, Any]:
-    pairs, limit = size_of_run(among, kind, question)
+    pairs, limit = size_of_run(among or len(names), kind, question)
     form = "{name}={path}:{name}" if kind == "players" else "{name}=ID:{path}:{name}"
     limits = f"@{PLAYER_LIMIT}" if kind == "players" and question.is_of_nodes else ""
     keys: dict[str, Any] = {
@@ -118,7 +104,10 @@ def _keys(
     keys |= {"baseline": question.baseline} if question.baseline else {}
     keys |= {"opponents": question.opponents} if question.opponents else {}
     name = f"{Path(contents.path).stem}-{digest_of([contents.content_hash, keys])}-{kind}"
-    return {**keys, "jobs": jobs, "out": str(HOME / name)}
+    path = HOME / name
+    if games_at_end(path) is None:
+        play_kept(load_config(None, {**keys, "jobs": jobs, "out": str(path)}), play)
+    return load_findings([path])
 
 
 def size_of_run(functions: int, kind: RunKind, question: TrialConditions) -> tuple[int, Limit]:
@@ -154,9 +143,8 @@ class PlayerResult:
 class Analysis:
     """Results of analysing a file's heuristics and players, and the conditions of the analysis.
 
-    `trials` say by function whether it compiles, its cost, its failures, and a quick match. `screening` has moves in
-    solved positions of the functions that compile; None if none compiles. `mistakes` are wins that a function throws
-    away, the most telling first. `runs` are the gauntlets that were played, by kind.
+    `screening` has moves in solved positions of the functions that compile; None if none compiles. `mistakes` are wins
+    that a function throws away, the most telling first. `runs` are the gauntlets that were played, by kind.
     """
 
     contents: FileContents
@@ -204,8 +192,6 @@ class Analysis:
         return sorted(self.trials, key=lead, reverse=True)
 
 
-Show = Callable[[str], None]
-"""Called with progress messages."""
 Guard = Callable[[], AbstractContextManager[None]]
 """Context in which the user's functions run in this process, for example to capture their output."""
 
@@ -220,16 +206,9 @@ def analyse(
 ) -> Iterator[Analysis]:
     """Check, compile, screen and play everything that a file has; yield the analysis when all of it is done.
 
-    Functions whose nodes cost very much play last. Before that, the analysis is yielded without their games.
-
-    Args:
-        contents: heuristics and players of the file.
-        question: opponents, limit and board.
-        play: plays or resumes a run.
-        jobs: worker processes; 0: one per core.
-
-    Raises:
-        KeyboardInterrupt: a run was interrupted; calling this again with the same arguments resumes it.
+    Functions whose nodes cost very much play last. Before that, the analysis is yielded without their games. `play`
+    plays or resumes a run, with `jobs` worker processes; 0: one per core. KeyboardInterrupt if a run was interrupted:
+    the same call resumes it.
     """
     with guard():
         trials = try_functions(contents, question.baseline, QUICK_LIMIT, in_python=True, show=show)
@@ -250,27 +229,6 @@ def analyse(
         if "players" in runs:
             players = [_with_games(player, runs["players"]) for player in players]
         yield Analysis(contents, question, trials, screening, mistakes, tuple(players), runs)
-
-
-def _show_of(show: Show, name: str, what: str) -> None:
-    show(f"{name}: {what}")
-
-
-def try_functions(
-    contents: FileContents, baseline: str | None, limit: Limit, *, in_python: bool, show: Show = lambda what: None
-) -> dict[str, Trial]:
-    """Check and compile each function of a file, and try it in a quick match and in solved positions."""
-    settings = TrialSettings(parse_agent(baseline, limit) if baseline else None, limit, contents.size, in_python)
-    trials = {}
-    for name, function in contents.functions.items():
-        show(f"checking {name}")
-        of_it = partial(_show_of, show, name)
-        trials[name] = trial = quick_trial.try_heuristic(function, settings=settings, show=of_it)
-        match = trial.interval
-        games = f"won {100 * match.estimate:.1f} % of {2 * match.pairs.n} games" if match else ""
-        how = "compiles" if trial.problem is None else "runs in Python"
-        of_it(", ".join(filter(None, ["passes its checks" if trial.is_sound else "fails", how, games])))
-    return trials
 
 
 def _play_all(

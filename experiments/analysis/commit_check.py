@@ -19,13 +19,12 @@ from ..plan.run_keeping import digest_of
 from ..play.runner import Play, play_kept
 from ..record.run_directory import HOME, games_at_end
 from ..record.tries import read_tries
-from ..statistics.agent_results import relative_costs
-from ..statistics.run_results import load_findings
+from ..statistics.run_results import load_findings, relative_costs
 from ..statistics.sprt import SequentialTest, own_tests
 from ..statistics.step_down import level_of
 from ..studies.screening import Screening, collect_answers, costs_over_first, screen
 from ..suite.suite_file import read_suite
-from .file_contents import read_file
+from .quick_trial import read_file
 
 NEW_BASELINE = "ID:improved"
 """What a heuristic is screened against that the main branch does not have."""
@@ -37,9 +36,8 @@ COMMITS = "commits"
 class Terms:
     """How a changed heuristic plays the main branch's.
 
-    The `limit` of a move is in nodes, which are scaled so that both cost the same processor time. The sequential test
-    decides between the two Elo differences `sprt`, after at most so many `pairs`: openings, each played twice with
-    sides swapped. 0 `jobs` are one per core.
+    The `limit` of a move is in nodes, scaled so that both cost the same processor time. The sequential test decides
+    between the two Elo differences `sprt`, after at most so many `pairs`. 0 `jobs` are one per core.
     """
 
     limit: str
@@ -49,11 +47,7 @@ class Terms:
 
     @classmethod
     def of(cls, limit: str, sprt: str, pairs: int, jobs: int) -> Terms:
-        """Return the terms with two Elo differences as text, such as -20,0.
-
-        Raises:
-            ValueError: the text is something else.
-        """
+        """Return the terms with two Elo differences as text, such as -20,0; ValueError if it is something else."""
         try:
             low, high = map(float, sprt.split(","))
         except ValueError:
@@ -66,9 +60,8 @@ class Checked:
     """A heuristic of a commit; `spec` is its agent, named like the function.
 
     `baseline` is the name of the main branch's version; that of another heuristic if the main branch has none of this
-    name (`is_new`). `screening` has its moves in solved positions; None if it is unchanged, or on another board. `cost`
-    is the processor time a node over the baseline's; None if it was not measured. `test` has its games; None if it is
-    unchanged, new or fails.
+    name (`is_new`). `screening` is None if it is unchanged, or on another board, `cost`, over the baseline's, if it was
+    not measured, and the `test` of its games if it is unchanged, new or fails.
     """
 
     spec: str
@@ -103,11 +96,8 @@ def check_file(
 ) -> Iterator[Checked]:
     """Check the heuristics of FILE, or the one of FILE:FUNCTION, against those of the main branch.
 
-    `guard` is the context in which user code runs in this process.
-
-    Raises:
-        ValueError: the file cannot be read, or a term is invalid.
-        KeyboardInterrupt: it was interrupted; the same call resumes it.
+    `guard` is the context in which user code runs in this process. ValueError if the file cannot be read, or a term is
+    invalid; KeyboardInterrupt if it was interrupted: the same call resumes it.
     """
     with guard():
         contents = read_file(reference)

@@ -1,10 +1,14 @@
-"""Quick trial of a heuristic: compilation, cost, return values, quick match."""
+"""Heuristics and players of a file, and a quick trial of each: compilation, cost, return values, quick match."""
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,16 +19,32 @@ from knights_isolation.isolation.checks.answers import CheckResult
 from knights_isolation.isolation.checks.search_cost import measure_costs, random_openings
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from knights_isolation.isolation.games.match import GameBatch, play_games
+from knights_isolation.isolation.loading.load_user_code import (
+    LoadError,
+    content_hash,
+    data_hash,
+    is_player,
+    load_heuristic,
+    load_module,
+    load_player,
+)
 from knights_isolation.isolation.rules.classic_board import Board
+from knights_isolation.isolation.rules.edition import THIRD, is_of_third_edition
 from knights_isolation.isolation.rules.game import USUAL_SIZE, Cost, Limit, Reason, Size
+from knights_isolation.isolation.rules.parameters import unpartial
+from knights_isolation.isolation.rules.third_edition import StateHeuristic
 from knights_isolation.isolation.search.agents import Agent, SearchAgent
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 
+from ..plan import AgentLike, parse_agent, split_reference
+from ..plan.user_files import likely_heuristics, other_definitions
 from ..statistics.proportions import PairCounts, PairInterval, pair_interval
 from ..studies.screening import AgentAnswers, Screening, ask, failing_position, screen
 from ..suite.suite_file import Suite, read_suite
 
 Heuristic = Callable[[Any, Any], float]
+Show = Callable[[str], None]
+"""Called with progress messages."""
 BASELINE = "improved"
 NODES = 1000
 OPENING_PLIES = 4
@@ -41,13 +61,97 @@ SLOW = 200_000.0
 """Cost in nanoseconds per node above which uncompiled code plays no games: they would take over a minute."""
 
 
+@dataclass(frozen=True)
+class FileContents:
+    """Heuristics by name, and names of the player classes, of a file; `size` is the usual board of its edition.
+
+    `content_hash` is that of its source, of the local modules it imports, and of the data it read. `skipped` are its
+    other functions and classes, each with why it is neither; empty if one function was named.
+    """
+
+    path: str
+    content_hash: str
+    functions: dict[str, Heuristic]
+    players: tuple[str, ...]
+    size: Size
+    skipped: dict[str, str]
+
+
+def read_file(reference: str) -> FileContents:
+    """Return the heuristics and players of ``FILE``, or the one heuristic of ``FILE:FUNCTION``.
+
+    Helpers that happen to take two arguments are excluded, and imported functions unless the file defines none of its
+    own. LoadError if the file cannot be loaded, has no such function, or nothing to analyse.
+    """
+    path, name = split_reference(reference)
+    if name:
+        functions = {name: load_heuristic(path, name).value}
+        players: tuple[str, ...] = ()
+        skipped: dict[str, str] = {}
+    else:
+        functions, players = _heuristics(path), _players(path)
+        skipped = other_definitions(path, {*functions, *players})
+    if not functions and not players:
+        why = "".join(f"; {name} {reason}" for name, reason in skipped.items())
+        raise LoadError(
+            f"{path} has no heuristic, a function of (game, player), and no player, a class with get_move{why}"
+        )
+    module = load_module(path)
+    is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
+    size = THIRD.usual_size if is_third else USUAL_SIZE
+    return FileContents(path, content_hash(path) + data_hash(path), functions, players, size, skipped)
+
+
+def agents_named(agent: AgentLike) -> list[AgentLike]:
+    """Return the heuristics of FILE.py, or that of FILE.py:NAME, as agents; other agents as they are.
+
+    LoadError if the file cannot be loaded.
+    """
+    reference, at, limit = agent.partition("@") if isinstance(agent, str) else ("", "", "")
+    if not re.fullmatch(r"(?!\w+:)[^=]+\.py(:[\w.]+)?", reference):
+        return [agent]
+    path = reference.rpartition(":")[0] or reference
+    try:
+        functions = read_file(reference).functions
+    except LoadError:
+        if path == reference:
+            raise
+        return [agent]  # it may be a player
+    return [f"ID:{path}:{name}{at}{limit}" for name in functions] or [agent]
+
+
+def _heuristics(path: str) -> dict[str, Heuristic]:
+    candidates = likely_heuristics(path)
+    home = load_module(path).__name__
+    own = {name: function for name, function in candidates.items() if _home_of(function) == home}
+    return own or candidates
+
+
+def _home_of(function: Any) -> str:
+    function = unpartial(function)
+    function = function.__wrapped__ if isinstance(function, StateHeuristic) else inspect.unwrap(function)
+    return str(getattr(function, "__module__", "") or type(function).__module__)
+
+
+def _players(path: str) -> tuple[str, ...]:
+    """Return the names of the player classes that the file defines, without private ones and those that cannot play."""
+    module = load_module(path)
+    players = []
+    for name, value in vars(module).items():
+        is_own = name[:1] != "_" and inspect.isclass(value) and value.__module__ == module.__name__
+        if is_own and is_player(value):
+            with suppress(LoadError):
+                load_player(path, name)
+                players.append(name)
+    return tuple(players)
+
+
 @dataclass(frozen=True, eq=False)
 class TrialSettings:
     """Settings of a trial, the same for all functions of a file, on boards of one size.
 
     The `baseline` is opponent and standard of comparison; None for iterative deepening with `BASELINE`. The `limit` is
-    per move of the heuristic's search. Solved positions exist only for the board of `SUITE`. `measures_python`: also
-    measure the cost per node in Python if the heuristic compiles.
+    per move of the heuristic's search. `measures_python`: also measure the cost per node in Python if it compiles.
     """
 
     baseline: Agent | None = None
@@ -78,9 +182,8 @@ class Trial:
     known; `is_difference`: it compiles, but the compiled code computes something else than Python. `cost` is the cost
     per node of its compiled search, divided by the baseline's: None if it does not compile or is not sound; a text with
     the reason if it cannot be measured. `python_cost` is the same ratio with both searches in Python. `interval` is the
-    score against the baseline over pairs of games, or None if its values are not sound or it is too slow; `screening`
-    is its search compared with the baseline's in selected positions, None for the same reasons. `answers` are the moves
-    of both in the solved positions.
+    score against the baseline over pairs of games, `screening` compares their searches in solved positions; None if its
+    values are not sound or it is too slow. `answers` are the moves of both there.
     """
 
     problem: str | None
@@ -110,13 +213,9 @@ def try_heuristic(
     pairs: int = PAIRS,
     python_pairs: int = PYTHON_PAIRS,
     settings: TrialSettings = TrialSettings(),
-    show: Callable[[str], None] = lambda what: None,
+    show: Show = lambda what: None,
 ) -> Trial:
-    """Try a heuristic, with `pairs` of games against the baseline.
-
-    Code that does not compile or is dear, and any code under a time limit, plays `python_pairs` instead, and none if it
-    is slow.
-    """
+    """Try a heuristic, with `pairs` of games against the baseline; in `python_pairs` if it takes time, none if slow."""
     findings = check_values(heuristic, settings.size)
     is_sound = findings[0].ok
     problem, line, is_difference = None, None, False
@@ -210,3 +309,23 @@ def _baseline_answers(settings: TrialSettings, is_sample: bool) -> tuple[Suite, 
 
 def _searching(name: str, heuristic: Heuristic, limit: Limit) -> SearchAgent:
     return SearchAgent(name, "alphabeta", heuristic, name, limit)
+
+
+def try_functions(
+    contents: FileContents, baseline: str | None, limit: Limit, *, in_python: bool, show: Show = lambda what: None
+) -> dict[str, Trial]:
+    """Check and compile each function of a file, and try it in a quick match and in solved positions."""
+    settings = TrialSettings(parse_agent(baseline, limit) if baseline else None, limit, contents.size, in_python)
+    trials = {}
+    for name, function in contents.functions.items():
+        show(f"checking {name}")
+
+        def of_it(what: str, name: str = name) -> None:
+            show(f"{name}: {what}")
+
+        trials[name] = trial = try_heuristic(function, settings=settings, show=of_it)
+        match = trial.interval
+        games = f"won {100 * match.estimate:.1f} % of {2 * match.pairs.n} games" if match else ""
+        how = "compiles" if trial.problem is None else "runs in Python"
+        of_it(", ".join(filter(None, ["passes its checks" if trial.is_sound else "fails", how, games])))
+    return trials

@@ -12,7 +12,7 @@ from ..plan.schedule import pair_points
 from ..plan.tournament_plan import Plan, having
 from ..statistics.anytime import checkpoints, confidence_sequence, elimination_times
 from ..statistics.game_pairs import AgentPairs
-from ..statistics.sprt import USUAL_ERROR, SprtPath, duel_path, gauntlet_path
+from ..statistics.sprt import USUAL_ERROR, Sprt, SprtPath, duel_path, gauntlet_path
 from .pools.batch_feed import Stop
 
 
@@ -69,12 +69,12 @@ def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
     (baseline,) = having(plan.entrants, "baseline")
     own = {contender: _record_so_far(plan, pairs, contender) for contender in having(plan.entrants, "contender")}
     if plan.config.format == "head-to-head":
-        terms = (low, high, error, error, plan.config.elo_model or "logistic")
-        return {contender: duel_path(record, baseline, *terms) for contender, record in own.items()}
+        asked = Sprt(low, high, error, error, plan.config.elo_model or "logistic")
+        return {contender: duel_path(record, baseline, asked) for contender, record in own.items()}
     controls = having(plan.entrants, "control") if plan.pools_control else []
     base, control, *_ = (*(_record_so_far(plan, pairs, agent) for agent in (baseline, *controls)), None)
-    bounds = (low, high, error, error)
-    return {contender: gauntlet_path(record, base, *bounds, control) for contender, record in own.items()}
+    asked = Sprt(low, high, error, error)
+    return {contender: gauntlet_path(record, base, asked, control) for contender, record in own.items()}
 
 
 def _record_so_far(plan: Plan, pairs: NDArray[np.int8], agent: int) -> AgentPairs:

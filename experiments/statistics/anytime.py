@@ -1,8 +1,13 @@
-"""Confidence sequences: intervals that are valid at any time, by betting, for means in [0, 1].
+"""Confidence sequences, intervals that are valid at any time, for means in [0, 1]; elimination in best-of runs.
 
 For every candidate mean m one gambler bets that the next value lies above m, and another that it lies below. If m is
 the true mean, neither can expect to gain. So a mean is ruled out permanently once one of them has multiplied the stake
 by 2/alpha. The chance that the true mean is ever ruled out is at most alpha, regardless of how often one looks.
+
+A best-of drops each contender once another is significantly better. All meet the same opponents from the same openings,
+and every opening gives each a share of the points. A contender drops out when the bet on the leader against it has
+multiplied its stake by (K − 1)/α. The best of K contenders has K − 1 others that might appear better by chance: the
+chance that it ever drops out is at most α, regardless of how often one looks and of who leads meanwhile.
 
 Source: I. Waudby-Smith and A. Ramdas (2024), "Estimating means of bounded random variables by betting", J. R. Stat.
 Soc. B 86: the hedged capital process with predictable plug-in bets, with and without replacement.
@@ -33,8 +38,7 @@ _TINY = 1e-12
 class ConfidenceSequence:
     """The interval after every value, in playing order: `low[i]`, `high[i]` after `values[: i + 1]`.
 
-    All intervals of the sequence hold the true mean together with probability `confidence`. Without values the arrays
-    are empty.
+    All intervals of the sequence hold the true mean together with probability `confidence`.
     """
 
     values: Floats
@@ -58,9 +62,8 @@ def confidence_sequence(values: npt.ArrayLike, confidence: float = 0.95, pool: i
     """Compute the anytime-valid interval for the mean of `values`, each in [0, 1], in schedule order.
 
     With `pool` the values are draws without replacement from a finite pool of that size (openings of a fixed set,
-    played by deterministic agents). The interval is then for the pool's mean, and the values seen are known parts of
-    it: once the pool is exhausted, the interval is exact. Ends are rounded outwards to multiples of 1/1000. Transform
-    differences d in [−1, 1] to (1 + d)/2.
+    played by deterministic agents), and the interval is for the pool's mean: once it is exhausted, the interval is
+    exact. Ends are rounded outwards to multiples of 1/1000. Transform differences d in [−1, 1] to (1 + d)/2.
     """
     x = check_shares("values", values)
     check_between("confidence", confidence)
@@ -103,13 +106,10 @@ def confidence_sequence(values: npt.ArrayLike, confidence: float = 0.95, pool: i
 
 
 def capital_above(values: npt.ArrayLike, mean: float, alpha: float, pool: int | None = None) -> Floats:
-    """Return the log capital, after each value, of a gambler who bets that values in [0, 1] exceed `mean`.
-
-    The initial capital is 1.
+    """Return the log capital, after each value, of a gambler who bets 1 at first that values in [0, 1] exceed `mean`.
 
     If the true mean is `mean` or less, the chance that it ever reaches ln(1/α) is at most α. The bets are those of
-    `confidence_sequence` at confidence 1 − 2α: at that point its lower end has passed `mean`. For `pool` see there; the
-    capital is infinite once the unplayed rest of the pool cannot lower its mean to `mean`.
+    `confidence_sequence` at confidence 1 − 2α: at that point its lower end has passed `mean`. For `pool` see there.
     """
     x = check_shares("values", values)
     check_between("mean", mean)
@@ -139,35 +139,24 @@ def checkpoints(rounds: int) -> Iterator[int]:
     yield rounds
 
 
-FORMAT = "best-of"
-
-
-def elimination_times(
-    shares: Floats, checkpoints: Iterable[int], alpha: float = ALPHA, pool: int | None = None
-) -> Ints:
+def elimination_times(shares: Floats, times: Iterable[int], alpha: float = ALPHA, pool: int | None = None) -> Ints:
     """For each contender, return the number of openings after which it dropped out; 0 if it is left.
 
-    At each checkpoint all remaining contenders are compared with the leader. The procedure ends when one is left, or
-    when a remaining contender has not played on.
-
-    Args:
-        shares: (openings, contenders) in playing order, each in [0, 1]; NaN if a contender has not played.
-        checkpoints: numbers of openings after which to look, ascending.
-        alpha: chance that the best contender drops out.
-        pool: number of openings to draw from, if games do not depend on chance; see `confidence_sequence`.
+    `shares` (openings, contenders) are in playing order, each in [0, 1]; NaN if a contender has not played. At each of
+    the `times`, numbers of openings, all remaining contenders are compared with the leader, until one is left, or has
+    not played on. `alpha` is the chance that the best contender drops out; for `pool` see `confidence_sequence`.
     """
     after = np.zeros(shares.shape[1], np.int64)
     allowed = pairwise_alpha(shares.shape[1], alpha)
-    for checkpoint in checkpoints:
+    for checkpoint in times:
         left = np.flatnonzero(after == 0)
         seen = shares[:checkpoint]
         if len(left) < 2 or len(seen) < checkpoint or np.isnan(seen[:, left]).any():
             break
         leader = left[np.argmax(seen[:, left].mean(axis=0))]
         for contender in left[left != leader]:
-            if capital_above(_leads(seen[:, leader], seen[:, contender]), 0.5, allowed, pool).max() >= -math.log(
-                allowed
-            ):
+            capital = capital_above(_leads(seen[:, leader], seen[:, contender]), 0.5, allowed, pool)
+            if capital.max() >= -math.log(allowed):
                 after[contender] = checkpoint
     return after
 
@@ -196,11 +185,9 @@ def _leads(leader: Floats, other: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class BestOfContender:
-    """A contender of a best-of, and the openings it has played against all opponents.
+    """A contender of a best-of, the openings it has played against all opponents, and its share of the points there.
 
-    `rate` is its share of the points from them (NaN without any), `behind` the surplus of the leader's share over the
-    openings both have played; see `gap_to_leader`. It dropped out after `out_after` openings, or is left if
-    that is 0.
+    `behind` is its `gap_to_leader`. It dropped out after `out_after` openings, or is left if that is 0.
     """
 
     contender: str
@@ -214,8 +201,7 @@ class BestOfContender:
 class BestOfResult:
     """A best-of: its contenders, in the order leader, other remaining ones, and the others by descending drop-out time.
 
-    `allowed` is the chance of error of each end of an interval; together they give `pairwise_alpha`'s α. `exhausted`:
-    all of the run's openings were played.
+    `allowed` is the chance of error of each end of an interval. `exhausted`: all of the run's openings were played.
     """
 
     contestants: tuple[BestOfContender, ...]
@@ -234,11 +220,10 @@ def read_contest(findings: RunResults) -> BestOfResult | None:
     Raises:
         ValueError: there are several runs, and one of them is a best-of.
     """
-    infos = [source.info for source in findings.sources]
-    best_ofs = [info for info in infos if info.requested["format"] == FORMAT]
+    best_ofs = [info for info in findings.infos if info.requested["format"] == "best-of"]
     if not best_ofs or findings.baseline is not None:
         return None
-    if len(infos) > 1:
+    if len(findings.infos) > 1:
         raise ValueError(
             f"{best_ofs[0].path} is a best-of, whose eliminations depend on all contenders, and cannot "
             f"be pooled: analyse it alone"
@@ -254,12 +239,10 @@ def read_contest(findings: RunResults) -> BestOfResult | None:
     for index, name in enumerate(names):
         lag = gap_to_leader(shares[:, lead], shares[:, index], len(names), pool=pool)
         contenders.append(BestOfContender(name, played[index], rates[index], lag, int(after[index])))
-    order = sorted(
-        range(len(names)),
-        key=lambda index: (index != lead, after[index] > 0, -after[index], contenders[index].behind.low),
-    )
+    leader = contenders[lead]
+    contenders.sort(key=lambda each: (each is not leader, each.out_after > 0, -each.out_after, each.behind.low))
     exhausted = max(played, default=0) == len(shares)
-    return BestOfResult(tuple(contenders[index] for index in order), pairwise_alpha(len(names)), exhausted)
+    return BestOfResult(tuple(contenders), pairwise_alpha(len(names)), exhausted)
 
 
 def _shares(findings: RunResults) -> tuple[list[str], Floats]:

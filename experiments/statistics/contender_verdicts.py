@@ -91,20 +91,14 @@ def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
 
     As long as games are missing, and in an extended run, joint intervals are those that are valid at any time, and
     there are no adjusted p-values. Verdicts also allow for earlier looks at the same contenders, and for what else was
-    tried (`account`). Games head to head with the baseline are another question: they are judged among themselves.
-
-    Raises:
-        ValueError: there is no baseline, or no agent to compare with it.
+    tried (`account`). Games head to head with the baseline are judged among themselves. ValueError if there is no
+    baseline, or no agent to compare with it.
     """
     return judge_together([findings], alpha)[0]
 
 
 def judge_together(runs: Sequence[RunResults], alpha: float = ALPHA) -> list[Verdicts]:
-    """Judge several runs of one report, as `judge` does; p-values and intervals are joint over all contenders of all.
-
-    Raises:
-        ValueError: a run has no baseline, or no agent to compare with it.
-    """
+    """Judge several runs of one report, as `judge` does; p-values and intervals are joint over contenders of all."""
     separate = [_compare(findings, alpha) for findings in runs]
     controls = [findings.having("control") for findings in runs]
     accounted = account_for(runs, separate, controls, known_tries(), alpha)
@@ -202,7 +196,7 @@ class EqualCost:
 
 
 def equal_cost_verdicts(findings: RunResults, names: Iterable[str]) -> EqualCost | None:
-    """Return the verdicts on these contenders of the latest equal-cost run in the same folder; None if there are none.
+    """Return the verdicts of the latest equal-cost run in the same folder on contenders like these; None without any.
 
     That run has the same settings and the same baseline, and its contenders differ from these in their limits only.
     """

@@ -63,10 +63,9 @@ class OpponentEffect:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict is adjusted for beside the contenders of its own report.
+    """What a verdict is adjusted for beside the contenders of its own report: looks, and other questions of the family.
 
-    `looks` are the openings at each look at the question, this one included; `others` is the number of other questions
-    of the family. `p_value` allows for the looks, not for the others.
+    `looks` are the openings at each, this one included. `p_value` allows for the looks, not for the others.
     """
 
     looks: tuple[int, ...]
@@ -166,7 +165,7 @@ class Comparison(Result):
 
     @property
     def is_census(self) -> bool:
-        """Return whether both played every opening of the pool without chance, so that `difference` is exact."""
+        """Return whether both played every opening of the pool without chance, so that the result is exact."""
         return super().is_census and not any(effect.is_chance for effect in self.effects)
 
     @property
@@ -208,12 +207,8 @@ def compare(
 
     The comparison is paired if the other agent met at least half of the openings of the one with fewer. `pool` is the
     number of openings the schedule draws from without replacement. `chance` names the opponents whose games with either
-    agent depend on chance. `also` are other names of the baseline, under which it played more openings: they reduce the
-    error of its rate if openings are shared.
-
-    Raises:
-        ValueError: an agent is unknown or compared with itself, there is no common opponent, or the pool is smaller
-            than the openings played.
+    agent depend on chance. `also` are other names of the baseline, under which it played more openings. ValueError if
+    an agent is unknown or compared with itself, without common opponent, and for a pool of fewer openings than played.
     """
     check_between("alpha", alpha)
     play = _shared_play(table, contender, baseline, also)
@@ -369,12 +364,8 @@ def compare_directly(
 ) -> HeadToHead:
     """Compare `contender` and `baseline` by the pairs they played with each other; intervals hold with 1 − `alpha`.
 
-    `pool` is the number of openings the schedule draws from without replacement; give it only if both play an opening
-    the same way every time. If more pairs were played than it has openings, they are not from this pool alone, and it
-    is ignored.
-
-    Raises:
-        ValueError: an agent is unknown.
+    `pool` is the number of openings the schedule draws from without replacement, if both play an opening the same way
+    every time. It is ignored if more pairs were played than it has openings. ValueError if an agent is unknown.
     """
     check_between("alpha", alpha)
     record, other = record_of(table, contender), table.code(baseline)
@@ -436,11 +427,7 @@ def compare_all(
     that shares opponents with the baseline is compared over those; one that only met the baseline is compared head to
     head. By default `contenders` are all other agents that met one of the baseline's opponents. `pools` and `chance`
     are by contender, as in `compare`; `chance` has the baseline itself if its games depend on chance. `also` are
-    controls whose games count as the baseline's whenever another agent is compared with it.
-
-    Raises:
-        ValueError: an agent is unknown, a contender has met neither the baseline nor one of its opponents, or a pool
-            is smaller than the openings of a comparison.
+    controls whose games count as the baseline's whenever another agent is compared with it. ValueError as in `compare`.
     """
     met = {name: opponents_of(table, name) for name in (baseline, *(contenders or table.agents))}
     shared = {name: met[name] & met[baseline] - {name, baseline} for name in met}
@@ -463,10 +450,7 @@ def compare_each(
 ) -> tuple[HeadToHead, ...]:
     """Compare the two agents of every meeting head to head, with p-values and intervals that hold jointly.
 
-    `pools` has one entry per meeting; see `compare_directly`.
-
-    Raises:
-        ValueError: an agent is unknown.
+    `pools` has one entry per meeting; see `compare_directly`. ValueError if an agent is unknown.
     """
     duels = [
         compare_directly(table, agent, other, alpha=alpha, pool=pool)
@@ -509,13 +493,12 @@ class _Cells:
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """One number per opening and opponent: its means over openings, and contributions to their errors.
+    """One number per opening and opponent: its means (opponents,) over openings, and contributions to their errors.
 
-    `means` (opponents,). `opening_parts` (openings, opponents) sum to zero over openings, and the errors of `means` are
-    those of such sums. `parts` (clusters, opponents) are the same, summed over symmetric openings, whose numbers are
-    `numbers`. `scores` (clusters, opponents) are flipped by the sign-flip test; they sum to `means`. `clusters` is the
-    number of clusters in `sampled`, the original numbers (openings, opponents); further parts belong to openings that
-    only the baseline played.
+    `opening_parts` (openings, opponents) sum to zero, and the errors of `means` are those of such sums; `parts`
+    (clusters, opponents) are the same for symmetric openings, numbered by `numbers`. `scores` (clusters, opponents) are
+    flipped by the sign-flip test; they sum to `means`. `clusters` is the number of clusters in `sampled`, the original
+    numbers (openings, opponents); further parts belong to openings that only the baseline played.
     """
 
     means: Floats

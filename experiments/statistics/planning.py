@@ -32,10 +32,7 @@ _FEW = 60
 
 @dataclass(frozen=True)
 class FixedPlan:
-    """A number of pairs (or openings) fixed in advance.
-
-    `effect` is the difference to detect, in share of games won; `variance` is the variance of a single observation.
-    """
+    """A number of pairs (or openings) fixed in advance; `variance` is that of one, `effect` in share of games won."""
 
     effect: float
     variance: float
@@ -50,8 +47,7 @@ def pairs_for_effect(
     """Pairs of a head-to-head needed to detect `effect`, the score minus ½, in a two-sided test at `alpha`.
 
     Uses the normal approximation; below 60 pairs, the exact sign test of won and lost pairs. The variance is at least
-    that of pairs of which none is lost, effect/2 − effect². Simulated power is at most 0.07 below the requested one,
-    for effects of 0.01 to 0.45.
+    `least_variance`. Simulated power is at most 0.07 below the requested one, for effects of 0.01 to 0.45.
 
     >>> pairs_for_effect(score_from_elo(20) - 0.5).pairs
     1187
@@ -66,10 +62,9 @@ def pairs_for_effect(
 
 
 def openings_for_effect(effect: float, power: float, alpha: float, variance: float) -> FixedPlan:
-    """Openings of a gauntlet needed to detect `effect`, a difference of two win rates.
+    """Openings of a gauntlet needed to detect `effect`, a difference of two win rates (normal approximation).
 
-    `variance` is the variance of one opening's difference. Uses the normal approximation. At least as many as the
-    sign-flip test needs to reject at all: 2^(1 − openings) ≤ alpha.
+    At least as many as the sign-flip test needs to reject at all: 2^(1 − openings) ≤ alpha.
     """
     plan = _plan(effect, power, alpha, variance)
     return FixedPlan(effect, variance, power, alpha, max(plan.pairs, math.ceil(1 - math.log2(alpha))))
@@ -124,9 +119,8 @@ def _variance_of(pilot: PairCounts | Comparison) -> float:
 class DetectableEffect:
     """Difference that a comparison could have detected, and the cost of detecting a smaller one, at its share of alpha.
 
-    `difference` is detectable with power 0.8: NaN if nothing was played, 1 (the largest possible) if none is
-    detectable. `still_needed` is the number of openings (pairs, head to head) still to be played to detect `worth` with
-    that power.
+    `difference` is detectable with power 0.8: NaN if nothing was played, 1 (the largest possible) if none is.
+    `still_needed` is the number of openings (pairs, head to head) still to be played to detect `worth`.
     """
 
     difference: float
@@ -149,11 +143,10 @@ def _pilot_of(result: Comparison | HeadToHead) -> PairCounts | Comparison:
 
 
 def power_over_every_opponent(comparison: Comparison, lead: float, power: float = POWER) -> tuple[float, float]:
-    """Power to find a contender significantly better against every opponent, and the lead needed.
+    """Power to find a contender significantly better against every opponent, and the lead needed for `power`.
 
-    The power is for a true lead of `lead` against each opponent. The second value is the equal lead against each
-    opponent at which the power would be `power`. Errors are taken as normal and correlated as the openings make them.
-    The power is estimated from 20,000 draws, so it is never below one in 20,000. NaN without opponents.
+    The first is for a true lead of `lead` against each opponent, from 20,000 draws of errors that are normal and
+    correlated as the openings make them, so never below one in 20,000. NaN without opponents.
     """
     if not comparison.effects:
         return math.nan, math.nan
@@ -187,8 +180,7 @@ def sprt_plan(sprt: Sprt, elo: float, variance: float = TYPICAL_VARIANCE) -> Spr
     """Chance that the test accepts H1, and its expected length in pairs, when the true Elo difference is `elo`.
 
     Approximates the log-likelihood ratio by Brownian motion between the bounds (Wald). The length is within 10 % for
-    100 decided pairs, and up to 40 % too short for few. The variance is at least `least_variance` of the truth. Raises
-    ValueError unless the test's model is "logistic".
+    100 decided pairs, and up to 40 % too short for few. ValueError unless the test's model is "logistic".
     """
     check_between("variance", variance, 0, math.inf)
     variance = max(variance, least_variance(score_from_elo(elo) - 0.5))
@@ -211,7 +203,7 @@ def sprt_plan(sprt: Sprt, elo: float, variance: float = TYPICAL_VARIANCE) -> Spr
 def pairs_to_decide(comparison: Comparison) -> int:
     """Return the number of openings with which a difference as large as this one would probably be significant.
 
-    0 if there are too few openings. The width of an interval is inversely proportional to the root of their number.
+    0 if there are too few. The width of an interval is inversely proportional to the root of their number.
     """
     low, high = comparison.lead
     half, lead = (high - low) / 2, abs(comparison.estimate)
@@ -229,10 +221,10 @@ _PAUSE = 60e6
 
 @dataclass(frozen=True)
 class ContenderPlan:
-    """Games that a contender of a pilot still has to play.
+    """Games that a contender of a pilot still has to play; `plan` is the whole, including the pilot.
 
     `played` and `still_needed` count pairs of two games head to head (`is_duel`), otherwise openings that contender and
-    baseline play against every opponent. `plan` is the whole, including the pilot. `games` are still to be played.
+    baseline play against every opponent.
     """
 
     contender: str
@@ -248,9 +240,8 @@ def plan_contenders(
 ) -> tuple[ContenderPlan, ...]:
     """Plan the games every contender needs to detect `effect`, a share of games won, by the pilot's own variance.
 
-    In a round-robin these are plans for every two agents that met. Verdicts hold jointly; each plan uses its share of
-    `alpha`, which is sufficient for significance. Raises ValueError if there is no agent to compare with a baseline, or
-    an agent has too few openings.
+    In a round-robin these are plans for every two agents that met. Each plan uses its share of `alpha`. ValueError if
+    there is no agent to compare with a baseline, or an agent has too few openings.
     """
     if each := judge_all_pairs(pilot, alpha):
         return tuple(
@@ -288,11 +279,8 @@ def _contender_plan(
 
 
 def games_a_second(findings: RunResults, unknown: float) -> float:
-    """Return games per second of wall time, from the first game to the last; `unknown` if the log has no times.
-
-    Pauses of more than a minute, as before a run was resumed, are excluded.
-    """
-    seconds = math.fsum(_wall_seconds(source.info.path) for source in findings.sources)
+    """Return games per second of wall time without pauses of over a minute; `unknown` if the log has no times."""
+    seconds = math.fsum(_wall_seconds(info.path) for info in findings.infos)
     return findings.played / seconds if seconds else unknown
 
 

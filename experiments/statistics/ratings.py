@@ -1,22 +1,18 @@
 """Bradley–Terry ratings on the Elo scale.
 
-A gauntlet only measures a contender against its opponents, whereas ratings use every game of the pool. Ratings are
-differences: the zero is arbitrary, and they hold for this pool of agents, under these limits, from these openings.
+Ratings use every game of the pool. They are differences: the zero is arbitrary, and they hold for this pool of agents,
+under these limits, from these openings. Maximum-likelihood ratings are infinite for agents that won or lost every game,
+and undetermined between groups that never met or of which one won every game. Those agents get half a game won and half
+a game lost, spread over all others, and are listed in `half_game_added`.
 
-Maximum-likelihood ratings are infinite for agents that won or lost every game, and undetermined between groups that
-never met or of which one won every game. Those agents get half a game won and half a game lost, spread over all others,
-and are listed in `half_game_added`. Intervals are a separate question: an end is infinite if too many resamples contain
-no result that bounds it, which with few openings happens to other agents as well.
+Intervals come from resampling openings; an end is infinite if too many resamples contain no result that bounds it.
+Resamples of a few openings, or of openings in which some agent never loses, vary too little, so hypothetical openings
+are added to those drawn from: for every agent one in which it wins all its games and one in which it loses them, drawn
+with a probability that falls with its number of opponents. Between two agents these are the two won and two lost pairs
+of `proportions`. Simulated coverage at 95 %: at least 0.92 in pools, and at least 0.88 for two agents of scores up to
+0.99, from 20 openings on.
 
-Intervals come from resampling openings. Resamples of a few openings, or of openings in which some agent never loses,
-vary too little, so hypothetical openings are added to those drawn from: for every agent one in which it wins all its
-games and one in which it loses them, drawn with a probability that falls with its number of opponents. Between two
-agents these are the two won and two lost pairs of `proportions`. Percentiles are taken further out for few openings,
-by `student_tail`. Simulated coverage at 95 %: at least 0.92 in pools, and at least 0.88 for two agents of
-scores up to 0.99, from 20 openings on.
-
-Sources: R. A. Bradley and M. E. Terry (1952); L. R. Ford (1957) for when the maximum exists; `proportions`
-for the rest.
+Sources: R. A. Bradley and M. E. Terry (1952); L. R. Ford (1957) for when the maximum exists.
 """
 
 from __future__ import annotations
@@ -67,10 +63,9 @@ class Rating:
 class Ratings:
     """Ratings, best first. `superiority[i][j]` is the likelihood that `ratings[i]` is above `ratings[j]`.
 
-    `is_exact`: all openings of the pool were played, so the ratings have no sampling error. `zero` names the agent at
-    0; None if the mean of the pool is 0. `anchor` is the agent relative to which results bound the others, so its own
-    interval is never open: the one at 0, or else the agent for which the smaller of its wins and losses is largest.
-    `unfinished` pairs are left out.
+    `is_exact`: all openings of the pool were played. `zero` names the agent at 0; None if the mean of the pool is 0.
+    `anchor` is the agent relative to which results bound the others: the one at 0, or else the one for which the
+    smaller of its wins and losses is largest. `unfinished` pairs are left out.
     """
 
     ratings: tuple[Rating, ...]
@@ -109,13 +104,9 @@ def rate_agents(
 ) -> Ratings:
     """Fit ratings to the complete pairs of `table`, with intervals by resampling whole openings `draws` times.
 
-    `zero` names the agent whose rating is 0; by default the mean of the pool is 0. A resampled opening brings all games
-    played from it, by any agents. `pool` is the number of existing openings, if all agents are deterministic: then only
-    the unplayed openings are uncertain, and after a census nothing is.
-
-    Raises:
-        ValueError: `zero` is unknown.
-        ConvergenceError: the fit of the ratings, or of a resample, does not converge.
+    `zero` names the agent whose rating is 0; by default the mean of the pool is 0. `pool` is the number of existing
+    openings, if all agents are deterministic: then only the unplayed openings are uncertain. ValueError if `zero` is
+    unknown; ConvergenceError if a fit does not converge.
     """
     check_integer("seed", seed)
     check_integer("draws", draws, 2)
@@ -132,15 +123,20 @@ def rate_agents(
     unseen = math.sqrt(_unseen(table, len(met), pool))
     spread = _anchored(fit_ratings(resampled), zero_code)
     spread = logits + unseen * (spread - logits)
-    balance = np.minimum(totals[0].sum(axis=0), totals[0].sum(axis=1))
-    anchor = zero_code if zero_code is not None else int(np.argmax(balance))
+    wins, losses = totals[0].sum(axis=1), totals[0].sum(axis=0)
+    games = wins + losses
+    anchor = zero_code if zero_code is not None else int(np.argmax(np.minimum(losses, wins)))
     reached = _reached(resampled) if unseen else np.ones_like(resampled, bool)
     tail = student_tail(openings)
     low = np.quantile(np.where(reached[:, :, anchor], spread, -np.inf), tail, axis=0, method="lower")
     high = np.quantile(np.where(reached[:, anchor, :], spread, np.inf), 1 - tail, axis=0, method="higher")
     order = np.argsort(-logits, kind="stable")
+    elo, low, high = ELO_PER_LOGIT * np.array([logits, np.minimum(low, logits), np.maximum(high, logits)])
     return Ratings(
-        ratings=tuple(_rating(table.agents[i], i, totals[0], logits, low, high) for i in order),
+        ratings=tuple(
+            Rating(table.agents[i], float(elo[i]), float(low[i]), float(high[i]), round(games[i]), round(wins[i]))
+            for i in order
+        ),
         superiority=_superiority(spread[:, order]),
         zero=zero,
         anchor=table.agents[anchor],
@@ -150,17 +146,6 @@ def rate_agents(
         draws=draws,
         seed=seed,
         is_exact=not unseen,
-    )
-
-
-def _rating(agent: str, i: int, wins: Floats, logits: Floats, low: Floats, high: Floats) -> Rating:
-    return Rating(
-        agent=agent,
-        elo=float(logits[i] * ELO_PER_LOGIT),
-        low=float(min(low[i], logits[i]) * ELO_PER_LOGIT),
-        high=float(max(high[i], logits[i]) * ELO_PER_LOGIT),
-        games=round(wins[i].sum() + wins[:, i].sum()),
-        wins=round(wins[i].sum()),
     )
 
 
@@ -224,11 +209,8 @@ def student_tail(openings: int) -> float:
 def fit_ratings(wins: Floats) -> Floats:
     """Maximum-likelihood ratings in logits, mean zero, shape (…, agents), for win matrices (…, agents, agents).
 
-    Uses Newton's method. Agents marked by `outside_main_group` get half a game won and half a game lost, spread evenly
-    over all others.
-
-    Raises:
-        ConvergenceError: no convergence, for example because losses are lost in rounding next to very many wins.
+    Agents marked by `outside_main_group` get half a game won and half a game lost, spread evenly over all others.
+    ConvergenceError, for example, if losses are lost in rounding next to very many wins.
     """
     agents = wins.shape[-1]
     if agents < 2:
@@ -324,10 +306,7 @@ def _with_added(won: Floats, lost: Floats, met: npt.NDArray[np.int64], agents: i
 def rate(findings: RunResults, zero: str | None = None) -> Ratings:
     """Fit ratings in Elo with the baseline, or `zero`, at zero; in a run without baseline the pool's mean is zero.
 
-    All games count, also those of contenders with the baseline itself: a rating is to explain each of them.
-
-    Raises:
-        ValueError: `zero` has no games.
+    All games count, also those of contenders with the baseline itself. ValueError if `zero` has no games.
     """
     pairs = findings.all_pairs
     if zero is None and findings.baseline in pairs.agents:

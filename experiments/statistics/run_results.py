@@ -1,4 +1,4 @@
-"""Load runs for analysis: games as pairs, roles, and whether runs can be pooled.
+"""Load runs for analysis: games as pairs, roles, costs, forfeits, and whether runs can be pooled.
 
 Runs are pooled only if they compare the same things: same board, kind of openings and limit, and every name refers to
 the same player. A deterministic player repeats its games; a game that several runs share counts once.
@@ -7,6 +7,7 @@ the same player. A deterministic player repeats its games; a game that several r
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,10 +17,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from knights_isolation.isolation.rules.game import ON_THE_BOARD, Cost
 from knights_isolation.isolation.suggestions import did_you_mean
 
-from ..record.columns import ArrowColumn, Table, codes, concatenate, numbers, to_names, where, with_columns
-from ..record.log import SCHEMA, fold_batches
+from ..record.columns import (
+    ArrowColumn,
+    Table,
+    codes,
+    concatenate,
+    numbers,
+    to_names,
+    where,
+    with_columns,
+)
+from ..record.log import SCHEMA, fold_batches, read_games
 from ..record.log_validation import read_valid_games
 from ..record.run_directory import State, games_at_end, load_run, state_of
 from ..record.schema import AgentEntry, RunInfo, baseline_of, differing_settings, read_facts
@@ -46,6 +57,11 @@ class LoadedRun:
     info: RunInfo
     names: Mapping[str, str]
 
+    @property
+    def costs(self) -> dict[str, Cost]:
+        """Costs of the agents whose costs the run knows, relative to its reference agent."""
+        return {self.names[name]: cost for name, cost in self.info.processor_costs.items()}
+
 
 @dataclass(frozen=True, eq=False)
 class RunResults:
@@ -63,6 +79,11 @@ class RunResults:
     baseline: str | None
     repeated: int
     left_out: int = 0
+
+    @cached_property
+    def infos(self) -> tuple[RunInfo, ...]:
+        """Facts of the runs."""
+        return tuple(source.info for source in self.sources)
 
     @property
     def played(self) -> int:
@@ -87,20 +108,14 @@ class RunResults:
 
     @cached_property
     def pairs(self) -> PairTable:
-        """The pairs that count for win rates: all but those of a gauntlet's contenders with the baseline itself.
-
-        Those are head to head, not against the opponents that all have in common. If the baseline is one of these
-        opponents, they count.
-        """
-        is_direct = self._is_direct
-        if not is_direct.any():
-            return self.all_pairs
-        return pair_games(where(self.table, ~is_direct), cluster="orbit")
+        """The pairs that count for win rates: not those of contenders with a baseline that is no opponent of all."""
+        is_counted = ~self._is_direct
+        return self.all_pairs if is_counted.all() else pair_games(where(self.table, is_counted), cluster="orbit")
 
     @cached_property
     def _is_direct(self) -> NDArray[np.bool_]:
         """Which games count for no win rate: between baseline and contenders, where there are common opponents."""
-        formats = np.array([source.info.requested["format"] for source in self.sources])
+        formats = np.array([info.requested["format"] for info in self.infos])
         apart = {name: facts.roles for name, facts in self.agents.items() if "opponent" not in facts.roles}
         (base_1, base_2), (own_1, own_2) = (
             [codes(self.table, side, [name for name in apart if role in apart[name]]) >= 0 for side in SIDES]
@@ -109,15 +124,11 @@ class RunResults:
         has_opponents = any("opponent" in facts.roles for facts in self.agents.values())
         counts_apart = (formats == "gauntlet") & has_opponents
         is_direct: NDArray[np.bool_] = counts_apart[numbers(self.table, "run")]
-        is_direct &= (base_1 & own_2) | (own_1 & base_2)
-        return is_direct
+        return is_direct & ((base_1 & own_2) | (own_1 & base_2))
 
     @cached_property
     def pooled_pairs(self) -> PairTable:
-        """The pairs, with games of controls that count as the baseline's under the baseline's name.
-
-        A control's games against the baseline, if that is also an opponent, are left out of comparisons.
-        """
+        """The pairs, with games of controls that count as the baseline's, except those with itself, under its name."""
         if not self.pooled_controls:
             return self.pairs
         called = {name: str(self.baseline) if name in self.pooled_controls else name for name in self.agents}
@@ -152,19 +163,19 @@ class RunResults:
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """Results of all agents, best first: exact if all openings were played by deterministic agents."""
-        return standings(self.pairs, pools=self._pools(self.pairs))
+        return self._standings(self.pairs)
 
     @cached_property
     def pooled_standings(self) -> tuple[Standing, ...]:
         """Results of all agents by `pooled_pairs`."""
-        return standings(self.pooled_pairs, pools=self._pools(self.pooled_pairs))
+        return self._standings(self.pooled_pairs)
+
+    def _standings(self, pairs: PairTable) -> tuple[Standing, ...]:
+        return standings(pairs, pools={name: self.pool_among(name, pairs) for name in pairs.agents})
 
     def pool_among(self, name: str, pairs: PairTable | None = None) -> int | None:
         """Return the population if an agent and all its opponents are deterministic; otherwise None."""
         return self.pool_of([name, *opponents_of(pairs or self.pairs, name)]) if self.population else None
-
-    def _pools(self, pairs: PairTable) -> dict[str, int | None]:
-        return {name: self.pool_among(name, pairs) for name in pairs.agents}
 
     def in_order(self, names: Iterable[str]) -> list[str]:
         """Return these agents in the order of `ranked`; those that have not played come last, in the given order."""
@@ -174,9 +185,13 @@ class RunResults:
     @property
     def pooled_controls(self) -> tuple[str, ...]:
         """Controls that are the baseline under another name and count as the baseline by their runs' design."""
-        return tuple(
-            name for name in self.having("control") if all(self._is_pooled(source, name) for source in self.sources)
-        )
+
+        def is_pooled(source: LoadedRun, control: str) -> bool:
+            settings = {source.names[name]: entry.settings for name, entry in source.info.agents.items()}
+            is_baseline = source.info.pools_control and settings.get(control) == settings.get(self.baseline or "")
+            return control not in settings or is_baseline
+
+        return tuple(name for name in self.having("control") if all(is_pooled(each, name) for each in self.sources))
 
     @property
     def unranked(self) -> frozenset[str]:
@@ -186,19 +201,18 @@ class RunResults:
     @property
     def looks(self) -> tuple[int, ...]:
         """Openings of each match after which a run that the runs extend was finished, ascending."""
-        return tuple(sorted({openings for source in self.sources for openings in source.info.looks}))
+        return tuple(sorted({openings for info in self.infos for openings in info.looks}))
 
     def spec_and_settings(self, agent: str) -> tuple[str, str]:
         """Return the spec and the settings of an agent, as `run.json` of the first of its runs has them."""
-        entry = next(
-            source.info.agents[own] for source in self.sources for own, name in source.names.items() if name == agent
-        )
-        return entry.spec, entry.settings
+        names = ((source, own) for source in self.sources for own, name in source.names.items() if name == agent)
+        source, own = next(names)
+        return source.info.agents[own].spec, source.info.agents[own].settings
 
     @property
     def planned(self) -> int:
         """Planned number of games of the runs, without those left out."""
-        return sum(source.info.games for source in self.sources) - self.left_out
+        return sum(info.games for info in self.infos) - self.left_out
 
     def among(self, names: Sequence[str]) -> RunResults:
         """Return the games that these agents have played among themselves."""
@@ -213,40 +227,37 @@ class RunResults:
     @property
     def population(self) -> int | None:
         """Number of openings from which the games were drawn; None if unknown, or not equal for all runs."""
-        sizes = {(source.info.population, *map(source.info.requested.get, _SAME_OPENINGS)) for source in self.sources}
+        sizes = {(info.population, *map(info.requested.get, _SAME_OPENINGS)) for info in self.infos}
         return next(iter(sizes))[0] or None if len(sizes) == 1 else None
 
     @property
     def formats(self) -> frozenset[str]:
         """Formats of the runs: gauntlet, head-to-head, round-robin, best-of."""
-        return frozenset(source.info.requested["format"] for source in self.sources)
+        return frozenset(info.requested["format"] for info in self.infos)
 
     @property
     def sprt(self) -> Sequence[float]:
         """The two hypotheses of the runs' own sequential test, and its error rate if one was given; empty without."""
-        return next(filter(None, (source.info.requested.get("sprt") for source in self.sources)), ())
+        return next(filter(None, (info.requested.get("sprt") for info in self.infos)), ())
 
     @property
     def stopped_early(self) -> bool:
         """Return whether a stop rule ended a run before all planned games were played."""
         return any(
-            (source.info.requested.get("sprt") or source.info.requested["format"] == "best-of")
-            and (games_at_end(source.info.path) or source.info.games) < source.info.games
-            for source in self.sources
+            (info.requested.get("sprt") or info.requested["format"] == "best-of")
+            and (games_at_end(info.path) or info.games) < info.games
+            for info in self.infos
         )
 
     @property
     def state(self) -> State:
         """State of the runs together: stopped if one of them is, or else running if one of them is."""
-        states = {state_of(source.info.path) for source in self.sources}
+        states = {state_of(info.path) for info in self.infos}
         return "stopped" if "stopped" in states else "running" if "running" in states else "finished"
 
     @property
     def is_interim(self) -> bool:
-        """Return whether verdicts must hold at any time.
-
-        Planned games are missing that no stop rule has cancelled, or a run was finished with fewer openings before.
-        """
+        """Return whether verdicts must hold at any time: games are missing without stop rule, or a run was extended."""
         is_part = 0 < self.played + self.repeated < self.planned
         return (is_part or self.is_extended) and not ("best-of" in self.formats or self.stopped_early)
 
@@ -254,16 +265,10 @@ class RunResults:
     def is_extended(self) -> bool:
         """Return whether a run has more openings than one that it extends."""
         return any(
-            before < max(source.info.requested["pairs"], source.info.requested.get("more_pairs") or 0)
-            for source in self.sources
-            for before in source.info.looks
+            before < max(info.requested["pairs"], info.requested.get("more_pairs") or 0)
+            for info in self.infos
+            for before in info.looks
         )
-
-    def _is_pooled(self, source: LoadedRun, control: str) -> bool:
-        settings = {source.names[name]: entry.settings for name, entry in source.info.agents.items()}
-        if control not in settings:
-            return True
-        return source.info.pools_control and settings[control] == settings.get(self.baseline or "")
 
     @property
     def judged_by(self) -> str:
@@ -282,23 +287,22 @@ class RunResults:
     def is_census(self) -> bool:
         """Return whether every opening of its kind was played by all, and all agents are deterministic."""
         complete = self.played + self.repeated == self.planned and not self.all_pairs.unfinished
-        return complete and all(source.info.is_census for source in self.sources)
+        return complete and all(info.is_census for info in self.infos)
 
 
 def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed: bool = False) -> RunResults:
     """Read runs, finished or not, as one.
 
     `baseline` overrides the runs' own. With `mixed`, runs of different settings are combined nevertheless, and a name
-    that refers to different players is extended by the player's limit or by the run.
-
-    Raises:
-        ValueError: there is no run there, or it contains games that do not belong to it; no agent is called `baseline`;
-            the runs have different settings and `mixed` is off.
+    that refers to different players is extended by the player's limit or by the run. ValueError if there is no run, it
+    contains games that do not belong to it, no agent is called `baseline`, or settings differ without `mixed`.
     """
     if not runs:
         raise ValueError("at least one run is needed")
     infos = [load_run(run) for run in runs]
-    _refuse_repetition(infos)
+    paths = Counter(info.path.resolve() for info in infos)
+    if len(paths) < len(infos):
+        raise ValueError(f"{paths.most_common(1)[0][0]} is named twice")
     if not mixed:
         _check_same_question(infos)
     sources = tuple(LoadedRun(info, names) for info, names in zip(infos, _names(infos), strict=True))
@@ -322,13 +326,6 @@ def fold_counted(source: LoadedRun, columns: Sequence[str], fold: Callable[[Iter
         return where(table, np.all([codes(table, side, unranked) < 0 for side in SIDES], axis=0)) if unranked else table
 
     return fold_batches(source.info.path, (*SIDES, *columns), lambda games: fold(map(ranked, games)))
-
-
-def _refuse_repetition(infos: Sequence[RunInfo]) -> None:
-    paths = [info.path.resolve() for info in infos]
-    for path in paths:
-        if paths.count(path) > 1:
-            raise ValueError(f"{path} is named twice")
 
 
 def _check_same_question(infos: Sequence[RunInfo]) -> None:
@@ -409,8 +406,7 @@ def _pool(games: Table, agents: Mapping[str, AgentEntry]) -> tuple[Table, int]:
     """Merge the games of several runs, each once even if several runs played it, and count the duplicates."""
     # Pairs whose games are in different runs are joined. Two games are the same if agents, sides and opening are equal,
     # and either both agents are deterministic or the seeds are equal. Games that were played elsewhere may agree in all
-    # of that within one run and still be different; then the first one corresponds to the first one of another run, the
-    # second to the second.
+    # of that within one run and still be different; then the first corresponds to the first of another run.
     import pandas as pd
 
     names = tuple(agents)
@@ -432,3 +428,52 @@ def _pool(games: Table, agents: Mapping[str, AgentEntry]) -> tuple[Table, int]:
     pairs = meeting.groupby(list(meeting.columns), sort=False).ngroup().to_numpy()
     kept = where(with_columns(games, {"pair_id": pairs}), ~repeated)
     return with_columns(kept, {"game_id": np.arange(len(kept))}).drop_columns("seed"), int(repeated.sum())
+
+
+def node_costs(findings: RunResults) -> dict[str, Cost]:
+    """Return the costs of all agents whose runs know them, relative to the reference agent of each run."""
+    return {name: cost for source in reversed(findings.sources) for name, cost in source.costs.items()}
+
+
+def relative_costs(findings: RunResults) -> dict[str, Cost]:
+    """Return the costs relative to the baseline's, for agents whose run knows both."""
+    return {
+        name: cost.over(usual)
+        for source in reversed(findings.sources)
+        if (usual := source.costs.get(findings.baseline or ""))
+        for name, cost in source.costs.items()
+    }
+
+
+@dataclass(frozen=True)
+class ForfeitGroup:
+    """Games an agent lost for one reason: their number, and run, id and details of the first one."""
+
+    agent: str
+    reason: str
+    games: int
+    run: Path
+    game_id: int
+    detail: str
+
+
+def forfeits_of(findings: RunResults) -> tuple[ForfeitGroup, ...]:
+    """Group the games that were not decided on the board by loser and reason, largest group first."""
+    is_forfeit = codes(findings.table, "reason", ON_THE_BOARD) < 0
+    if not is_forfeit.any():
+        return ()
+    lost = findings.games[is_forfeit]
+    loser = np.where(lost["winner"] == 1, lost["agent_2"].astype(str), lost["agent_1"].astype(str))
+    details = {number: _details(findings.sources[number].info.path) for number in lost["run"].unique()}
+    groups = []
+    for (agent, reason), group in lost.groupby([loser, lost["reason"].astype(str)]):
+        run, own_id = int(group["run"].iloc[0]), int(group["own_id"].iloc[0])
+        path = findings.sources[run].info.path
+        groups.append(ForfeitGroup(str(agent), str(reason), len(group), path, own_id, details[run].get(own_id, "")))
+    return tuple(sorted(groups, key=lambda group: -group.games))
+
+
+def _details(run: Path) -> dict[int, str]:
+    frame = read_games(run, ["game_id", "detail"])
+    with_detail = frame[(frame["detail"] != "").to_numpy()]
+    return dict(zip(with_detail["game_id"].tolist(), with_detail["detail"].tolist(), strict=True))

@@ -1,40 +1,34 @@
-"""Sequential probability ratio test (generalised SPRT).
+"""Sequential probability ratio tests (generalised SPRT): of outcomes, of a run's contenders; estimates after a stop.
 
-The generalized SPRT over k equally spaced outcomes: 2 for single games, 3 for pairs of games without draws, 5 for pairs
-of games that can be drawn. Only the mean of the outcomes is modelled, so it does not matter how often the opening
-decides. The test is designed to be evaluated after every pair.
+Outcomes have k equally spaced values: 2 for single games, 3 for pairs of games without draws, 5 for pairs of games that
+can be drawn. Only their mean is modelled, so it does not matter how often the opening decides. The test may be
+evaluated after every pair. Its error rates are asymptotic: if openings decide nearly all pairs, few pairs carry the
+evidence, and it would err in up to 0.059 of cases instead of 0.05 (exact enumeration, Elo 0 against 20, 93 % of pairs
+split). A decision here therefore must also hold with half a lost and half a won observation added, which brings every
+enumerated case below its nominal rate and lengthens ordinary tests by 2 to 5 %. The reported ratio is the usual one.
 
-Its error rates are asymptotic. If openings decide nearly all pairs, few pairs carry the evidence and the plain test
-errs in up to 0.059 of cases instead of 0.05 (exact enumeration, Elo 0 against 20, 93 % of pairs split). A decision here
-therefore must also hold with half a lost and half a won observation added, which brings every enumerated case below its
-nominal rate and lengthens ordinary tests by 2 to 5 %. The reported ratio itself is the usual one.
+Sums over an opening, such as the differences of a gauntlet, have so many classes that most are empty. They are taken as
+normal with unknown variance (model "score"), and the ratio itself contains the correction.
 
-Sums over an opening, such as the differences of a gauntlet, have so many classes that most are empty, and maximum-
-likelihood shares of each class would let the ratio grow only slowly. They are taken as normal with unknown variance
-(model "score"), and the ratio itself contains the correction: half an observation on either side of the midpoint of the
-two hypotheses.
+Under a linear constraint Σ pᵢ·aᵢ = 0 the maximum-likelihood shares are pᵢ = p̂ᵢ / (1 + x·aᵢ), where x solves
+Σ p̂ᵢ·aᵢ / (1 + x·aᵢ) = 0 (M. Van den Bergh, "Comments on Normalized Elo" and "The generalized SPRT"; A. B. Owen,
+"Empirical Likelihood"). These functions work on the last axis, so that a path of counts is one call.
 
-Shares of a given mean: under a linear constraint Σ pᵢ·aᵢ = 0 the maximum-likelihood shares are pᵢ = p̂ᵢ / (1 + x·aᵢ),
-where x solves Σ p̂ᵢ·aᵢ / (1 + x·aᵢ) = 0 (M. Van den Bergh, "Comments on Normalized Elo" and "The generalized SPRT";
-A. B. Owen, "Empirical Likelihood"). These functions work on the last axis, so that a path of counts is one call.
-
-A test stops when its statistic, partly by luck, has reached a bound. The plain mean of its observations is therefore
-too extreme, and intervals for a fixed number of observations are invalid. In estimates after a stop, outcomes are
-ordered from strongest to weakest: a test that accepted H1, the earlier the stronger; a test still open at the end; a
-test that accepted H0 (stagewise ordering: Armitage 1958; Siegmund 1978, *Biometrika* 65; Tsiatis, Rosner and Mehta
-1984, *Biometrics* 40). The estimate is the strength at which outcomes stronger and weaker than the observed one are
-equally likely, so that it is as often too high as too low. The interval ends at the strengths at which their chance is
-(1 − confidence)/2. These chances are those of Brownian motion between two bounds, in units of one observation's
-standard deviation, as in fishtest (M. Van den Bergh). The crossed bound is placed where the sum ended, overshoot
-included, because sums of single steps cross a bound as Brownian motion crosses one 0.583 steps further out (Siegmund
-1985, *Sequential Analysis*, ch. X). The other bound is moved by the same amount.
+A test stops when its statistic, partly by luck, has reached a bound, so the plain mean of its observations is too
+extreme. In estimates after a stop, outcomes are ordered from strongest to weakest: a test that accepted H1, the earlier
+the stronger; a test still open at the end; a test that accepted H0 (stagewise ordering: Armitage 1958; Siegmund 1978,
+*Biometrika* 65; Tsiatis, Rosner and Mehta 1984, *Biometrics* 40). The estimate is the strength at which outcomes
+stronger and weaker than the observed one are equally likely. Chances are those of Brownian motion between two bounds,
+as in fishtest (M. Van den Bergh). The crossed bound is placed where the sum ended, overshoot included, because sums of
+single steps cross a bound as Brownian motion crosses one 0.583 steps further out (Siegmund 1985, *Sequential Analysis*,
+ch. X). The other bound is moved by the same amount.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -62,7 +56,6 @@ NORMALIZED_ELO_PER_SIGMA = 800 / math.log(10)
 MODELS = ("logistic", "normalized", "score")
 Decision = Literal["H0", "H1"]
 
-_DECISIONS: dict[int, Decision | None] = {1: "H1", -1: "H0", 0: None}
 _EMPTY_CELL = 1e-3
 _ADDED = 0.5
 
@@ -78,12 +71,9 @@ _STILL = 1e-6
 def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
     """Solve Σ sharesᵢ·deviationsᵢ / (1 + x·deviationsᵢ) = 0 for x, within the range that keeps all 1 + x·aᵢ ≥ 0.
 
-    `shares` and `deviations` broadcast to (…, k); every set of deviations has both signs. If an extreme outcome has no
-    share the sum may not change sign; x is then the end of its range, which is the constrained maximum as well.
-
-    Raises:
-        ValueError: a share is not a number.
-        ConvergenceError: there is no solution because all deviations have one sign, or none is found.
+    `shares` and `deviations` broadcast to (…, k). If an extreme outcome has no share the sum may not change sign; x is
+    then the end of its range, which is the constrained maximum as well. ValueError if a share is not a number;
+    ConvergenceError if all deviations have one sign, or no solution is found.
     """
     shares, deviations = np.broadcast_arrays(shares, deviations)
     classes = shares.shape[-1]
@@ -120,10 +110,7 @@ def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
 
 
 def constrain_mean(shares: Floats, mean: float) -> Floats:
-    """Maximum-likelihood shares (…, k) of equally spaced outcomes in [0, 1] with mean `mean`, given `shares`.
-
-    All `shares` must be positive.
-    """
+    """Maximum-likelihood shares (…, k) of equally spaced outcomes in [0, 1] with mean `mean`, given positive ones."""
     deviations = np.linspace(0, 1, shares.shape[-1]) - mean
     return shares / (1 + solve_tilt(shares, deviations)[..., None] * deviations)
 
@@ -131,12 +118,9 @@ def constrain_mean(shares: Floats, mean: float) -> Floats:
 def constrain_deviations(shares: Floats, deviations_from_half: float) -> Floats:
     """Maximum-likelihood shares (…, k) whose mean is ½ plus `deviations_from_half` of their own standard deviations.
 
-    The constraint is not linear; it is linearised at the last solution until the shares converge. All `shares` must be
-    positive.
-
-    Raises:
-        ConvergenceError: the shares do not converge.
+    All `shares` must be positive. ConvergenceError if the shares do not converge.
     """
+    # the constraint is not linear: it is linearised at the last solution
     outcomes, t = np.linspace(0, 1, shares.shape[-1]), deviations_from_half
     observed = shares.reshape(-1, shares.shape[-1])
     result = np.full_like(observed, 1 / shares.shape[-1])
@@ -201,8 +185,7 @@ def log_likelihood_ratio(counts: npt.ArrayLike, sprt: Sprt) -> Floats:
     """ln of the likelihood ratio of H1 to H0 for counts (…, k) over equally spaced outcomes, worst to best; shape (…).
 
     n·Σ p̂ᵢ·ln(p1ᵢ/p0ᵢ), where p0 and p1 are the maximum-likelihood shares under H0 and H1; empty cells count as 0.001.
-    Model "score": n/2·ln((s² + (m − low)²)/(s² + (m − high)²)) for the mean m and variance s² of the outcomes, with the
-    correction of the module. Without observations it is 0.
+    Model "score": n/2·ln((s² + (m − low)²)/(s² + (m − high)²)) for mean m and variance s². 0 without observations.
     """
     array = _checked(counts)
     n = array.sum(axis=-1)
@@ -272,9 +255,9 @@ def _crossings(ratios: Floats, sprt: Sprt) -> npt.NDArray[np.int8]:
 class SprtPath:
     """State of the test after every observation, in playing order.
 
-    `outcomes` are class numbers 0 … k−1, worst to best (games won, for pairs), or with model "score" any numbers from 0
-    to k−1; `llr[i]` is the ratio after i + 1 of them. The test stopped with `decision` after `decided_after`
-    observations; both are None while it is open. Later entries of `llr` are the ratios if it had continued.
+    `outcomes` are as in `sprt_path`; `llr[i]` is the ratio after i + 1 of them. The test stopped with `decision` after
+    `decided_after` observations; both are None while it is open. Later entries of `llr` are the ratios if it had
+    continued.
     """
 
     sprt: Sprt
@@ -311,14 +294,9 @@ def sprt_path(outcomes: npt.ArrayLike, sprt: Sprt, classes: int = 3) -> SprtPath
         llr, crossings = log_likelihood_ratio(counts, sprt), sprt_crossings(counts, sprt)
     stops = np.flatnonzero(crossings)
     first = int(stops[0]) if stops.size else None
-    return SprtPath(
-        sprt=sprt,
-        outcomes=array,
-        classes=classes,
-        llr=llr,
-        decided_after=None if first is None else first + 1,
-        decision=None if first is None else _DECISIONS[int(crossings[first])],
-    )
+    if first is None:
+        return SprtPath(sprt, array, classes, llr, None, None)
+    return SprtPath(sprt, array, classes, llr, first + 1, "H1" if crossings[first] > 0 else "H0")
 
 
 _OVERSHOOT = 0.583
@@ -331,8 +309,7 @@ _FARTHEST = 1e-4
 def stopped_estimate(path: SprtPath, confidence: float = 0.95) -> Interval | None:
     """Return the median-unbiased estimate of the strength after a test, and its interval, in the units of the test.
 
-    These are Elo, normalized Elo, or with model "score" the mean outcome. A test still open is treated as ended by its
-    last observation. Only observations before the test's decision count. None without observations.
+    A test still open is treated as ended by its last observation. None without observations.
     """
     check_between("confidence", confidence)
     n = path.decided_after or path.outcomes.size
@@ -451,44 +428,31 @@ def _shifts(time: float, width: float) -> Floats:
     return np.asarray(2 * width * np.arange(-most, most + 1), np.float64)
 
 
-def duel_path(
-    own: AgentPairs, baseline: int, low: float, high: float, alpha: float = 0.05, beta: float = 0.05,
-    model: str = "logistic",
-) -> SprtPath:  # fmt: skip
-    """Return the test of a contender head to head: its pairs with opponent number `baseline`.
-
-    `low` and `high` are Elo differences by the `model`, logistic or normalized; an outcome is the games won of a pair,
-    0, 1 or 2.
-    """
-    return sprt_path(own.wins[own.opponent == baseline], Sprt(low, high, alpha, beta, model))
+def duel_path(own: AgentPairs, baseline: int, asked: Sprt) -> SprtPath:
+    """Return the test of a contender head to head, by the games won in its pairs with opponent number `baseline`."""
+    return sprt_path(own.wins[own.opponent == baseline], asked)
 
 
-def gauntlet_path(
-    own: AgentPairs, base: AgentPairs, low: float, high: float, alpha: float = 0.05, beta: float = 0.05,
-    control: AgentPairs | None = None,
-) -> SprtPath:  # fmt: skip
+def gauntlet_path(own: AgentPairs, base: AgentPairs, asked: Sprt, control: AgentPairs | None = None) -> SprtPath:
     """Return the test of a contender compared with the baseline, from the `opening_leads`.
 
-    `low` and `high` are differences of the win rate in percentage points; an outcome is a lead plus the largest
-    possible lead, so that outcomes start at 0. `control` holds what the baseline played under another name, from
-    openings of its own.
+    The hypotheses are differences of the win rate in percentage points; an outcome is a lead plus the largest possible.
     """
     leads, most = opening_leads(own, base, control)
-    test = Sprt((1 + low / 100) / 2, (1 + high / 100) / 2, alpha, beta, model="score")
-    return sprt_path(leads + most, test, 2 * most + 1)
+    low, high = ((1 + points / 100) / 2 for points in (asked.low, asked.high))
+    return sprt_path(leads + most, replace(asked, low=low, high=high, model="score"), 2 * most + 1)
 
 
 def opening_leads(own: AgentPairs, base: AgentPairs, control: AgentPairs | None = None) -> tuple[Ints | Floats, int]:
     """Return the lead over the baseline in games won for each finished opening, and the largest possible lead.
 
-    Only common opponents count: against others, such as each other, there is no result to compare with. An opening is
-    finished when both have played it against all of them. It counts once: if an opponent was met from it several times,
-    the first pair counts. Openings are in the order in which the contender met them.
+    Only common opponents count. An opening is finished when both have played it against all of them, and counts once,
+    by its first pairs. Openings are in the order in which the contender met them.
 
-    With a `control` the first opening is compared with the mean of the baseline's result on it and the control's result
-    on its own first opening, the second opening with those of both seconds, and so on. The baseline's weight is a half
-    plus half the slope of the contender's wins on its own over the previous openings. The weight is therefore known
-    before an opening is evaluated, and is 1 for agents that play identically.
+    A `control` is the baseline under another name, with openings of its own: the first opening is compared with the
+    mean of the baseline's result on it and the control's result on its own first opening, and so on. The baseline's
+    weight is a half plus half the slope of the contender's wins on its own over the previous openings: known before an
+    opening is evaluated, and 1 for agents that play identically.
     """
     shared = np.intersect1d(own.opponent, base.opponent)
     if not shared.size:
@@ -546,8 +510,7 @@ class SequentialTest:
     Head to head (`is_duel`) it uses pairs, and `low` and `high` are Elo by the path's model; in a gauntlet it uses
     openings (all games from one against all opponents), and they are percentage points. `live` is the anytime-valid
     interval over the same observations, of the score or, in a gauntlet, of (1 + difference)/2. `exhausted`: all of the
-    run's openings were played. `census`: these are all existing openings, so that the share is exact. `is_stop_rule`:
-    the run was played with `sprt`; otherwise it played a fixed number of pairs, and the test was computed afterwards.
+    run's openings were played. `census`: these are all existing openings. `is_stop_rule`: the test was to stop the run.
     """
 
     contender: str
@@ -568,10 +531,7 @@ class SequentialTest:
 
     @cached_property
     def estimate(self) -> Interval | None:
-        """Median-unbiased estimate once the test is over, in Elo or percentage points.
-
-        None while it is open, and if it did not stop the run, so that the plain mean is unbiased.
-        """
+        """Median-unbiased estimate once the test that stops the run is over, in Elo or percentage points."""
         if not self.is_stop_rule or not (self.path.decision or self.exhausted) or self.census:
             return None
         stopped = stopped_estimate(self.path)
@@ -596,10 +556,7 @@ def run_tests(
     """Return the test of every contender, between `low` and `high`.
 
     These are Elo differences of this model head to head, and percentage points otherwise. The 95 % intervals `live`
-    hold each by itself, or with `together` for all contenders at once.
-
-    Raises:
-        ValueError: there is no baseline, no agent to test, or `low` is not below `high`.
+    hold each by itself, or with `together` for all contenders at once. ValueError without baseline or agent to test.
     """
     if findings.baseline is None:
         known = ", ".join(findings.pairs.agents)
@@ -613,7 +570,8 @@ def run_tests(
     if not names:
         raise ValueError(f"no agent to test against {findings.baseline}")
     confidence = 1 - 0.05 / (len(names) if together else 1)
-    return [_test(findings, name, findings.baseline, low, high, alpha, beta, model, confidence) for name in names]
+    asked = Sprt(low, high, alpha, beta, model)
+    return [_test(findings, name, findings.baseline, asked, confidence) for name in names]
 
 
 def own_tests(findings: RunResults) -> list[SequentialTest]:
@@ -625,14 +583,13 @@ def own_tests(findings: RunResults) -> list[SequentialTest]:
 
 
 def stopping_duels(findings: RunResults) -> list[SequentialTest]:
-    """Return the tests head to head by which a run was to stop: their decisions are its result, whoever reports it."""
+    """Return the tests head to head by which a run was to stop: their decisions are its result."""
     return [test for test in own_tests(findings) if test.is_duel]
 
 
 def model_of(findings: RunResults) -> str:
     """Return the Elo model of the runs' own test."""
-    asked = (source.info.requested.get("elo_model") for source in findings.sources)
-    return next(filter(None, asked), "logistic")
+    return next(filter(None, (info.requested.get("elo_model") for info in findings.infos)), "logistic")
 
 
 def live_estimate(
@@ -670,10 +627,7 @@ def error_of(findings: RunResults) -> float:
 
 
 def live_rate(findings: RunResults, name: str) -> ConfidenceSequence:
-    """Return the anytime-valid estimate of an agent's win rate.
-
-    An opening counts once its games against all opponents are finished; openings are read in the order of the schedule.
-    """
+    """Return the anytime-valid estimate of an agent's win rate, by the openings finished against all opponents."""
     record = _record(findings.pairs, name)
     opening, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
     played = np.bincount(unit, minlength=opening.size)
@@ -685,21 +639,15 @@ def live_rate(findings: RunResults, name: str) -> ConfidenceSequence:
     return confidence_sequence(shares, pool=pool if pool and pool >= shares.size else None)
 
 
-def _test(
-    findings: RunResults, name: str, baseline: str, low: float, high: float, alpha: float, beta: float, model: str,
-    confidence: float,
-) -> SequentialTest:  # fmt: skip
+def _test(findings: RunResults, name: str, baseline: str, asked: Sprt, confidence: float) -> SequentialTest:
     own, base = _record(findings.pairs, name), _record(findings.pairs, baseline)
     number = findings.pairs.code(baseline) if baseline in findings.pairs.agents else -1
     is_duel = _is_duel(findings, own, base, number)
-    if is_duel:
-        path = duel_path(own, number, low, high, alpha, beta, model)
-    else:
-        path = gauntlet_path(own, base, low, high, alpha, beta, _control(findings))
+    path = duel_path(own, number, asked) if is_duel else gauntlet_path(own, base, asked, _control(findings))
     live = live_estimate(findings, name, baseline, is_duel, confidence)
     played_out = findings.played + findings.repeated == findings.planned
-    census = live.pool is not None and live.pool == path.outcomes.size
-    return SequentialTest(name, baseline, is_duel, low, high, path, live, played_out, census, bool(findings.sprt))
+    census, is_stop_rule = live.pool is not None and live.pool == path.outcomes.size, bool(findings.sprt)
+    return SequentialTest(name, baseline, is_duel, asked.low, asked.high, path, live, played_out, census, is_stop_rule)
 
 
 def _is_duel(findings: RunResults, own: AgentPairs, base: AgentPairs, baseline: int) -> bool:

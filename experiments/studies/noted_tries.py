@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ..record.run_directory import HOME
 from ..record.tries import Try, add_tries, code_of, held_out_positions, is_kept, known_tries, source_path
 from ..statistics.account import adjusted_p_values, claim_of, look_of
-from ..statistics.agent_results import relative_costs
 from ..statistics.contender_verdicts import judge
 from ..statistics.paired_differences import HeadToHead
 from ..statistics.proportions import ALPHA, Interval
-from ..statistics.run_results import RunResults, load_findings
+from ..statistics.run_results import RunResults, load_findings, relative_costs
 
 if TYPE_CHECKING:
     from ..plan import AgentLike

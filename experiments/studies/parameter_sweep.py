@@ -20,7 +20,7 @@ from ..plan.agent_kinds import parse_number
 from ..plan.config import Config
 from ..plan.run_keeping import kept_config
 from ..play.runner import Play, play_kept, play_tournament
-from ..statistics.agent_results import games_by_agent
+from ..statistics.frames import games_by_agent
 from ..statistics.proportions import Interval
 from ..statistics.run_results import RunResults, load_findings
 from .tuning import with_values

@@ -18,8 +18,7 @@ from knights_isolation.experiments.analysis.analyse_file import (
     TrialConditions,
     analyse,
 )
-from knights_isolation.experiments.analysis.file_contents import read_file
-from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
+from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial, read_file
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.planning import pairs_to_decide
 from knights_isolation.experiments.studies.screening import Mistake

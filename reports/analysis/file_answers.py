@@ -8,10 +8,9 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT, try_functions
+from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT
 from knights_isolation.experiments.analysis.commit_check import Checked, Terms, check_file
-from knights_isolation.experiments.analysis.file_contents import FileContents, read_file
-from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
+from knights_isolation.experiments.analysis.quick_trial import BASELINE, FileContents, Trial, read_file, try_functions
 from knights_isolation.experiments.plan import AgentLike, parse_limit, reference_of
 from knights_isolation.experiments.plan.user_files import only_heuristic
 from knights_isolation.experiments.studies.noted_tries import note_screening

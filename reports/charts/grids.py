@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
-from knights_isolation.experiments.statistics.first_placements import (
+from knights_isolation.experiments.statistics.game_pairs import matchups
+from knights_isolation.experiments.statistics.move_statistics import (
+    BANDS,
     FEWEST,
+    FEWEST_SCORES,
     OpeningLead,
     Placement,
+    band_auc,
     commonest_size,
+    scores_of,
     visits,
 )
-from knights_isolation.experiments.statistics.game_pairs import matchups
-from knights_isolation.experiments.statistics.move_statistics import BANDS, FEWEST_SCORES, band_auc, scores_of
 from knights_isolation.experiments.statistics.ratings import Ratings
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.rules.game import Size

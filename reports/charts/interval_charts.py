@@ -11,8 +11,12 @@ import numpy as np
 from knights_isolation.experiments.record.tries import Try
 from knights_isolation.experiments.statistics.anytime import ConfidenceSequence
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge
-from knights_isolation.experiments.statistics.first_placements import ExampleGame, games_by_opponent
-from knights_isolation.experiments.statistics.move_statistics import game_lengths, searched
+from knights_isolation.experiments.statistics.move_statistics import (
+    ExampleGame,
+    game_lengths,
+    games_by_opponent,
+    searched,
+)
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.proportions import Floats
 from knights_isolation.experiments.statistics.ratings import Ratings

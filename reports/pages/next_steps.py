@@ -11,7 +11,7 @@ from typing import Any
 from knights_isolation.experiments.record.run_directory import END, is_finished
 from knights_isolation.experiments.record.schema import RunInfo
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
-from knights_isolation.experiments.statistics.first_placements import (
+from knights_isolation.experiments.statistics.move_statistics import (
     FEWEST,
     ExampleGame,
     Key,

@@ -14,20 +14,19 @@ from markupsafe import Markup
 from knights_isolation.experiments.exact.accuracy import accuracies, run_decisions
 from knights_isolation.experiments.exact.labels import has_labels
 from knights_isolation.experiments.record.run_directory import CONFIG
-from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.anytime import read_contest
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge
-from knights_isolation.experiments.statistics.first_placements import (
+from knights_isolation.experiments.statistics.game_pairs import splits
+from knights_isolation.experiments.statistics.move_statistics import (
     FEWEST,
     Placement,
     commonest_size,
     leads_by_opening,
     placements,
 )
-from knights_isolation.experiments.statistics.game_pairs import splits
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.ratings import Ratings, rate
-from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.statistics.run_results import RunResults, relative_costs
 from knights_isolation.experiments.statistics.sprt import stopping_duels
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
 from knights_isolation.isolation.rules.game import Cost, Size

@@ -127,7 +127,7 @@ def _draw(chart: Chart | Card | None, kind: str) -> Figure:
 
 def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card | None:
     from knights_isolation.experiments.statistics.contender_verdicts import judge
-    from knights_isolation.experiments.statistics.first_placements import commonest_size, leads_by_opening, placements
+    from knights_isolation.experiments.statistics.move_statistics import commonest_size, leads_by_opening, placements
     from knights_isolation.experiments.statistics.ratings import rate
 
     from ..charts import grids, interval_charts, line_plots

@@ -6,12 +6,11 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, judge_all_pairs
 from knights_isolation.experiments.statistics.game_pairs import Standing
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.proportions import WORTH
-from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.statistics.run_results import RunResults, relative_costs
 
 from ..answers import Deferred, Result
 from ..tables.run_notes import (

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.analysis.file_contents import agents_named
+from knights_isolation.experiments.analysis.quick_trial import agents_named
 from knights_isolation.experiments.plan import AgentLike, parse_limit, parse_spec, spec_of
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.statistics.proportions import ALPHA

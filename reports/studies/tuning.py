@@ -28,8 +28,8 @@ from knights_isolation.experiments.plan.function_files import is_function_file
 from knights_isolation.experiments.plan.user_files import named_in_file
 from knights_isolation.experiments.play.equal_cost import specs_at_equal_cost
 from knights_isolation.experiments.play.pools.interrupts import keeping
-from knights_isolation.experiments.statistics.agent_results import forfeits_of
 from knights_isolation.experiments.statistics.proportions import ALPHA, Interval
+from knights_isolation.experiments.statistics.run_results import forfeits_of
 from knights_isolation.experiments.studies import pairwise_fit
 from knights_isolation.experiments.studies.feature_selection import Selection, feature_name, select_features
 from knights_isolation.experiments.studies.noted_tries import note_screening, note_selection

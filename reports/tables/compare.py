@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from knights_isolation.experiments.statistics.agent_results import relative_costs
 from knights_isolation.experiments.statistics.anytime import read_contest
 from knights_isolation.experiments.statistics.contender_verdicts import (
     Verdicts,
@@ -15,7 +14,7 @@ from knights_isolation.experiments.statistics.contender_verdicts import (
 )
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead, OpponentEffect
 from knights_isolation.experiments.statistics.proportions import WORTH, Interval
-from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.statistics.run_results import RunResults, relative_costs
 from knights_isolation.isolation.rules.game import Cost
 from knights_isolation.isolation.suggestions import advice
 

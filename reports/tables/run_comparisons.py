@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from knights_isolation.experiments.record.schema import differing_settings, format_setting
-from knights_isolation.experiments.statistics import run_differences
+from knights_isolation.experiments.statistics import frames
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.run_results import RunResults
 
@@ -15,13 +15,13 @@ from ..text.rendering import Section
 
 def change_sections(before: RunResults, after: RunResults) -> tuple[Section, ...]:
     """Return designs, shared games, and results side by side, of two findings of one run each."""
-    shared = run_differences.shared_games(before.sources[0].info.path, after.sources[0].info.path)
+    shared = frames.shared_games(before.sources[0].info.path, after.sources[0].info.path)
     return _design_section(before, after, shared), _results_section(before, after, shared)
 
 
-def _design_section(before: RunResults, after: RunResults, shared: run_differences.SharedGames) -> Section:
+def _design_section(before: RunResults, after: RunResults, shared: frames.SharedGames) -> Section:
     first, other = before.sources[0].info, after.sources[0].info
-    changes = run_differences.design_changes(first, other)
+    changes = frames.design_changes(first, other)
     rows = tuple(
         {"what": change.what, "before": _describe_side(change, 0), "after": _describe_side(change, 1)}
         for change in changes
@@ -39,7 +39,7 @@ def _design_section(before: RunResults, after: RunResults, shared: run_differenc
     return Section("design", title, rows, (note,))
 
 
-def _describe_side(change: run_differences.DesignChange, side: int) -> str | None:
+def _describe_side(change: frames.DesignChange, side: int) -> str | None:
     # settings, which are long, are abbreviated
     value, other = (change.before, change.after)[:: -1 if side else 1]
     if isinstance(value, str) and value.startswith("{"):
@@ -48,7 +48,7 @@ def _describe_side(change: run_differences.DesignChange, side: int) -> str | Non
     return None if value is None else format_setting(value)
 
 
-def _results_section(before: RunResults, after: RunResults, shared: run_differences.SharedGames) -> Section:
+def _results_section(before: RunResults, after: RunResults, shared: frames.SharedGames) -> Section:
     rates = [{standing.agent: standing.rate for standing in findings.standings} for findings in (before, after)]
     verdicts = [_verdicts(findings) for findings in (before, after)]
     rows: list[dict[str, Any]] = [
@@ -56,7 +56,7 @@ def _results_section(before: RunResults, after: RunResults, shared: run_differen
             "agent": name,
             "change": Estimate(*[Points(0)] * 3)
             if name in shared.unchanged
-            else estimate_of(run_differences.difference_of(rates[0][name], rates[1][name]), Points),
+            else estimate_of(frames.difference_of(rates[0][name], rates[1][name]), Points),
             "before": Share(rates[0][name].estimate),
             "after": Share(rates[1][name].estimate),
             "verdict_before": verdicts[0].get(name),

@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from knights_isolation.experiments.record.run_directory import missing_sentence, resume_advice
-from knights_isolation.experiments.statistics.agent_results import node_costs, relative_costs
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, equal_cost_verdicts
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.proportions import WORTH
-from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.statistics.run_results import RunResults, node_costs, relative_costs
 from knights_isolation.isolation.rules.game import STEADY, Cost
 from knights_isolation.isolation.suggestions import advice
 

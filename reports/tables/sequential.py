@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.experiments.statistics.agent_results import node_costs, same_games
 from knights_isolation.experiments.statistics.anytime import BestOfContender, BestOfResult
+from knights_isolation.experiments.statistics.frames import same_games
 from knights_isolation.experiments.statistics.proportions import ALPHA, count_pairs, pair_interval
-from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.statistics.run_results import RunResults, node_costs
 from knights_isolation.experiments.statistics.sprt import (
     SequentialTest,
     bounds_of,

@@ -6,11 +6,10 @@ import math
 from typing import Any
 
 from knights_isolation.experiments.record.columns import codes
-from knights_isolation.experiments.statistics.agent_results import forfeits_of, node_costs
 from knights_isolation.experiments.statistics.game_pairs import Matchup, matchups, splits
 from knights_isolation.experiments.statistics.move_statistics import measure_effort
 from knights_isolation.experiments.statistics.proportions import PairCounts, pair_interval
-from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.statistics.run_results import RunResults, forfeits_of, node_costs
 from knights_isolation.experiments.statistics.sprt import live_rate
 from knights_isolation.isolation.rules.game import Reason
 

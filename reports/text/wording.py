@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import shorten
 
-from knights_isolation.experiments.statistics.agent_results import ForfeitGroup, forfeits_of
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts
 from knights_isolation.experiments.statistics.game_pairs import standing
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.proportions import WORTH
-from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.statistics.run_results import ForfeitGroup, RunResults, forfeits_of
 from knights_isolation.isolation.suggestions import advice
 
 from .cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
