@@ -258,7 +258,7 @@ def test_a_trial_compiles_in_a_process_that_cannot_write_elsewhere(tmp_path):
             "knights_isolation.experiments.analysis.quick_trial",
             "knights_isolation.reports.analysis.file_answers",
         )
-        processes = Processes(Resources(), sandbox=Setup(b"", "sandboxed", str(tmp_path), imports, str(scratch)))
+        processes = Processes(Resources(), sandbox=Setup(b"", "sandboxed", str(tmp_path), imports, (str(scratch),)))
         try:
             return json.loads((await processes.answer(partial(trial, heuristic=f"{tmp_path}/{name}:score"), "")).body)
         finally:

@@ -21,7 +21,7 @@ from knights_isolation.isolation import Board, play
 from knights_isolation.isolation.games.match import GameBatch, play_many
 from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
 from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic
-from knights_isolation.isolation.processes.child import Child, Setup
+from knights_isolation.isolation.processes.child import Child, Failure, Setup, decode_answer, encode
 from knights_isolation.isolation.processes.subprocess_player import SLACK_MS, FileAgent, Spent, judge
 from knights_isolation.isolation.rules.game import Limit, Reason, Size
 from knights_isolation.isolation.search import SearchResult
@@ -362,6 +362,9 @@ def test_what_is_no_move_is_illegal_and_what_is_no_answer_is_nothing() -> None:
     assert loss.value.reason is Reason.ILLEGAL_MOVE
     a_result = SearchResult(3, 0.0, 1, 1, 0.1, (3,), False)
     odd = (True, -1, 10**30, 1.0, "a")
-    for answer in (None, a_result, *(Given(cell, "", 0.1, 0.1) for cell in odd), given(float("nan"))):  # type: ignore[arg-type]
+    for answer in (None, a_result):
         with pytest.raises(TypeError):
             judge(under(MS), answer, spent(0.1, 0.1), is_timed=True)
+    for answer in (*(Given(cell, "", 0.1, 0.1) for cell in odd), given(float("nan")), Failure(1, "")):  # type: ignore[arg-type]
+        with pytest.raises(TypeError):
+            decode_answer(encode(answer))

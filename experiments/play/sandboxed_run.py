@@ -42,7 +42,7 @@ def setup_of(
     make = recipe(play_here, dict(keys), str(out), str(extends.resolve()) if extends else "")
     readable = tuple(str(path.resolve()) for path in (*files, *([extends] if extends else [])))
     folder = str(Path().resolve()) if extends else str(scratch)
-    return Setup(make, "sandboxed", folder, _IMPORTS, str(scratch), readable, str(out), processor=0)
+    return Setup(make, "sandboxed", folder, _IMPORTS, (str(scratch), str(out)), readable, processor=0)
 
 
 def play_here(keys: Mapping[str, Any], out: str, extends: str) -> None:

@@ -32,7 +32,6 @@ from knights_isolation.isolation.processes.child import (
     SPARING,
     Child,
     Failure,
-    Forked,
     Idle,
     NoAnswer,
     Setup,
@@ -268,14 +267,14 @@ def ask_worker(worker: Child, file: str, name: str, champions: Sequence[Champion
     with _scratch() as scratch:
         share(scratch)
         readable = tuple(map(str, [*code_cache.engine_folders(), *champions_folders]))
-        setup = Setup(call, "sandboxed", folder, scratch=str(scratch), readable=readable, wall=LONGEST_WAIT)
+        setup = Setup(call, "sandboxed", folder, (), (str(scratch),), readable, wall=LONGEST_WAIT)
         try:
             forked = worker.ask((setup,), 2 * LONGEST_WAIT)
         except NoAnswer:
             return Answer(failed("load", "crash", "its worker process ended"))
     if isinstance(forked, Failure):
         return Answer(failed("load", "crash", f"its worker process failed: {forked.detail}"))
-    return _answer_of(forked)
+    return _answer_of(*forked)
 
 
 @contextmanager
@@ -316,15 +315,14 @@ def _evaluate_here(
     return json.dumps(asdict(Answer(result, inputs)))
 
 
-def _answer_of(forked: Forked) -> Answer:
-    stage: Any = next((said for said in reversed(forked.said) if said in STAGES), "load")
-    kind, why = "crash", "its process ended"
-    if forked.why == Termination.TIMED_OUT.value:
-        kind, why = "time", f"it takes longer than {LONGEST_WAIT:g} s"
-    elif forked.why == Termination.SPENT.value:
-        kind, why = "time", f"it computes for more than {PROCESSOR_SECONDS} s; is there an endless loop?"
-    answer = Answer(failed(stage, kind, why))
-    if forked.said and not forked.why:
+def _answer_of(said: list[Any], why: str, seconds: float) -> Answer:
+    stage: Any = next((note for note in reversed(said) if note in STAGES), "load")
+    late = {
+        Termination.TIMED_OUT.value: f"it takes longer than {LONGEST_WAIT:g} s",
+        Termination.SPENT.value: f"it computes for more than {PROCESSOR_SECONDS} s; is there an endless loop?",
+    }
+    answer = Answer(failed(stage, "time" if why in late else "crash", late.get(why, "its process ended")))
+    if said and not why:
         with suppress(ValidationError):
-            answer = _ANSWER.validate_json(forked.said[-1])
-    return replace(answer, evaluation=replace(answer.evaluation, seconds=forked.seconds))
+            answer = _ANSWER.validate_json(said[-1])
+    return replace(answer, evaluation=replace(answer.evaluation, seconds=seconds))

@@ -2,8 +2,8 @@
 
 A child reads lines of pickled objects in base 64. The first is a `Setup`; the answer is None or a `Failure`. The others
 are questions, tuples of arguments for the function made by the setup; the answer is the function's return value or a
-`Failure`. If the setup makes anything but a function, that is the only answer. Only these types, search results and
-plain data are unpickled from answers, since user code may have tampered with the process that sends them.
+`Failure`. If the setup makes anything but a function, that is the only answer. Only these types, moves and plain data
+are unpickled from answers, and validated, since user code may have tampered with the process that sends them.
 
 A *forking* child stays as it was made: each question has a `Setup`, and is answered in a process that is forked for it
 and restricted as the setup says. Nothing of an answer remains: no memory, no changed module, no loop.
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 import os
 import pickle
 import select
@@ -38,7 +39,7 @@ from typing import Any, BinaryIO, Generic, Literal, NoReturn, Protocol, TypeVar
 import psutil
 
 from ..loading.load_user_code import content_hash, data_hash, load, origin_of
-from ..search import SearchResult
+from ..search import SearchResult, is_well_formed
 from ..search.agents import forfeit_from
 from ..search.classic_agent import Given
 from ..usercode.inputs import visible_variables
@@ -113,9 +114,8 @@ class Setup:
             anything is unpickled. Processes that run only the toolkit's code have none, nor do those that fork.
         folder: folder of the user's file, if any; errors are located in it, and a sandboxed process works in it.
         imports: modules of the toolkit to import into a sandboxed process, as some cannot be imported in it later.
-        scratch: folder for compiled code in a sandboxed process, where it may change files; none by default.
+        written: folders in which a sandboxed process may change files; the first is for compiled code.
         readable: what a sandboxed process may read besides.
-        out: folder for the results of a sandboxed process, where it may change files as well.
         processor: seconds of processor time that a sandboxed process may use for each answer; 0 for no limit.
         wall: seconds after which a fork is ended.
     """
@@ -124,9 +124,8 @@ class Setup:
     guard: Guard = "contained"
     folder: str = ""
     imports: tuple[str, ...] = ()
-    scratch: str = ""
+    written: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
-    out: str = ""
     processor: int = PROCESSOR_SECONDS
     wall: float = 300.0
 
@@ -137,21 +136,6 @@ class Failure:
 
     detail: str
     traceback: str = ""
-
-
-@dataclass(frozen=True)
-class Forked:
-    """What became of a fork.
-
-    Attributes:
-        said: the last of what the function noted, and its return value or a `Failure`, as far as it came.
-        why: the value of a `Termination`; empty if the fork has answered.
-        seconds: processor time used.
-    """
-
-    said: list[Any]
-    why: str
-    seconds: float
 
 
 def encode(value: object) -> bytes:
@@ -168,15 +152,31 @@ def decode_answer(line: bytes) -> Any:
     """Decode an answer, a line that user code may have sent.
 
     Raises:
-        Exception: not an answer.
+        Exception: not an answer, or one with a part that is missing or has another type.
     """
     answer = _Answers(io.BytesIO(base64.b64decode(line))).load()
     for field in fields(answer) if is_dataclass(answer) else ():
         getattr(answer, field.name)  # it may have been made without
+    if not _is_well_formed(answer):
+        raise TypeError(f"{type(answer).__name__} with parts of other types")
     return answer
 
 
-_ANSWERS = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in (SearchResult, Given, Failure, Forked)}
+def _is_well_formed(answer: object) -> bool:
+    if isinstance(answer, Failure):
+        return type(answer.detail) is type(answer.traceback) is str
+    if isinstance(answer, Given):
+        times, flags = (answer.seconds, answer.computed), (answer.is_missing, answer.gives_up)
+        return (
+            (answer.cell is None or (type(answer.cell) is int and 0 <= answer.cell < 1 << 15))
+            and type(answer.text) is str
+            and all(type(seconds) in (int, float) and abs(seconds) < math.inf for seconds in times)
+            and all(type(flag) is bool for flag in flags)
+        )
+    return not isinstance(answer, SearchResult) or is_well_formed(answer)
+
+
+_ANSWERS = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in (SearchResult, Given, Failure)}
 
 
 class _Answers(pickle._Unpickler):
@@ -504,14 +504,11 @@ class Child(SupervisedProgram):
         return self._child
 
 
-class Endable(Protocol):
-    """An object that can be ended."""
-
-    def end(self) -> None:
-        """End it immediately."""
+class _Endable(Protocol):
+    def end(self) -> None: ...
 
 
-Kept = TypeVar("Kept", bound=Endable)
+Kept = TypeVar("Kept", bound=_Endable)
 
 
 class Idle(Generic[Kept]):
@@ -519,25 +516,23 @@ class Idle(Generic[Kept]):
 
     def __init__(self, most: int = 8) -> None:
         self._most = most
-        self._waiting: list[tuple[int, Hashable, Kept]] = []
+        self._waiting: list[tuple[tuple[int, Hashable], Kept]] = []
         self._lock = threading.Lock()
 
     def take(self, order: Hashable) -> Kept | None:
         """Return a process with this setup that this process has started, or None."""
         with self._lock:
-            entry = next((entry for entry in self._waiting if entry[:2] == (os.getpid(), order)), None)
-            if entry is None:
-                return None
-            self._waiting.remove(entry)
-            return entry[2]
+            keys = [key for key, _ in self._waiting]
+            key = os.getpid(), order
+            return self._waiting.pop(keys.index(key))[1] if key in keys else None
 
     def put(self, order: Hashable, kept: Kept) -> None:
         """Add a process to the cache."""
         with self._lock:
-            self._waiting.append((os.getpid(), order, kept))
-            surplus = self._waiting.pop(0) if len(self._waiting) > self._most else None
+            self._waiting.append(((os.getpid(), order), kept))
+            surplus = self._waiting.pop(0)[1] if len(self._waiting) > self._most else None
         if surplus is not None:
-            surplus[2].end()
+            surplus.end()
 
 
 # The child's side
@@ -585,12 +580,12 @@ def _restrain(setup: Setup, *, is_fork: bool = False) -> Callable[[], None]:
     if setup.guard == "contained":
         return contain()
     if setup.guard == "sandboxed":
-        if setup.scratch:
+        if setup.written:
             from ..compiling.code_cache import move_to
 
-            move_to(Path(setup.scratch))
+            move_to(Path(setup.written[0]))
         limit_processor(setup.processor, is_final=is_fork)
-        enter_sandbox(setup.folder, setup.scratch, setup.readable, setup.imports, setup.out)
+        enter_sandbox(setup.folder, setup.written, setup.readable, setup.imports)
     return lambda: None
 
 
@@ -609,10 +604,13 @@ def _answer(function: Callable[..., object], question: tuple[Any, ...], folder: 
         return Failure(forfeit_from(error).detail, user_traceback(error, folder) if folder else "")
 
 
-def _answer_forked(function: Callable[..., object], setup: Setup) -> Forked:
-    """Answer a question in a process forked from this one, which is ended when it has answered or is late."""
+def _answer_forked(function: Callable[..., object], setup: Setup) -> tuple[list[Any], str, float]:
+    """Answer a question in a process forked from this one, which is ended when it has answered or is late.
+
+    Return the last of what the function noted and its return value or a `Failure`, as far as it came; the value of a
+    `Termination`, or "" if it has answered; and the processor time used, in seconds.
+    """
     reading, writing = os.pipe()
-    before = _used_by_children()
     fork = os.fork()
     if not fork:
         _serve_fork(function, setup, writing)
@@ -629,12 +627,12 @@ def _answer_forked(function: Callable[..., object], setup: Setup) -> Forked:
         why = Termination.NONSENSE
     finally:
         os.kill(fork, signal.SIGKILL)  # one that has ended is unaffected until it is waited for
-        status = os.waitpid(fork, 0)[1]
+        _, status, used = os.wait4(fork, 0)
         os.close(reading)
-    seconds = _used_by_children() - before
+    seconds = used.ru_utime + used.ru_stime
     if os.WIFSIGNALED(status) and seconds >= setup.processor > 0:
         why = Termination.SPENT
-    return Forked(list(said), why.value if status else "", seconds)
+    return list(said), why.value if status else "", seconds
 
 
 def _serve_fork(function: Callable[..., object], setup: Setup, writing: int) -> NoReturn:
@@ -647,13 +645,6 @@ def _serve_fork(function: Callable[..., object], setup: Setup, writing: int) -> 
         os._exit(0)
     finally:
         os._exit(1)
-
-
-def _used_by_children() -> float:
-    import resource
-
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _say(answers: BinaryIO, answer: object) -> None:

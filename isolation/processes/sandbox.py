@@ -146,15 +146,15 @@ def _containing(started: mmap.mmap) -> Any:
 
 
 def enter_sandbox(
-    folder: str, scratch: str = "", readable: Sequence[str] = (), imports: Sequence[str] = (), out: str = ""
+    folder: str, written: Sequence[str] = (), readable: Sequence[str] = (), imports: Sequence[str] = ()
 ) -> None:
     """Restrict this process from now on; its working directory is a folder that it may read.
 
     It ends with its parent, its output is discarded, and it has a gigabyte of memory. Code in it reads nothing but that
     folder, Python, installed packages, the toolkit and `readable`. Python code in it cannot start processes, signal or
     slow down others, change files, use the network or find functions of the system by `ctypes`: such calls raise
-    `PermissionError`. Only in the folders `scratch`, which compiling needs, and `out`, absolute paths without links, it
-    may change files. The modules `imports` are imported while they can be: after Landlock, which would not reach
+    `PermissionError`. Only in the folders `written`, absolute paths without links, it may compile code and change
+    files. The modules `imports` are imported while they can be: after Landlock, which would not reach
     threads that they start, and before the audit hook.
 
     Raises:
@@ -164,7 +164,6 @@ def enter_sandbox(
     allow_changes()
     os.chdir(folder)
     own = [path for path in (folder, *readable) if os.path.exists(path)]
-    written = tuple(filter(None, (scratch, out)))
     is_sealed = _seal([*own, *_of_everybody()], written)
     for name in imports:
         import_module(name)
@@ -174,7 +173,7 @@ def enter_sandbox(
     _take_away()
     sys.addaudithook(_auditor(written))
     if not is_sealed:
-        sys.addaudithook(_reading(own, [*_of_everybody(), *written], bool(scratch)))
+        sys.addaudithook(_reading(own, [*_of_everybody(), *written], bool(written)))
 
 
 def _of_everybody() -> list[str]:

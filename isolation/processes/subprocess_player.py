@@ -17,7 +17,7 @@ from ..rules.classic_board import Board
 from ..rules.edition import THIRD
 from ..rules.game import PROCESS_DIED, Limit, Reason
 from ..rules.third_edition import unsupported_size_reason
-from ..search import SearchResult, is_well_formed
+from ..search import SearchResult
 from ..search.agents import Agent, AgentPicklingError, ForfeitError, OwnProcessAgent, SearchAgent, in_time
 from ..search.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
 from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
@@ -76,13 +76,13 @@ def judge(agent: Agent, answer: Any, spent: Spent, *, is_timed: bool) -> SearchR
 
     Raises:
         ForfeitError: the game is lost.
-        TypeError: the answer is invalid.
+        TypeError: the answer is none of such an agent.
     """
     if isinstance(agent, ClassicAgent | FileAgent):
+        if not isinstance(answer, Given):
+            raise TypeError
         limit: Limit | None = agent.limit
         is_timed = is_timed and not agent.overruns
-        if not (isinstance(answer, Given) and _is_well_formed(answer)):
-            raise TypeError
         given = replace(
             answer,
             seconds=min(max(answer.seconds, 0.0), spent.processor if agent.limit.cpu_ms else spent.wall),
@@ -91,7 +91,7 @@ def judge(agent: Agent, answer: Any, spent: Spent, *, is_timed: bool) -> SearchR
         )
         result = judged(given, agent.limit, overruns=not is_timed)
     else:
-        if not (isinstance(answer, SearchResult) and is_well_formed(answer)):
+        if not isinstance(answer, SearchResult):
             raise TypeError
         result = answer
         limit = agent.limit if isinstance(agent, SearchAgent) and agent.limit.ms is not None else None
@@ -100,15 +100,6 @@ def judge(agent: Agent, answer: Any, spent: Spent, *, is_timed: bool) -> SearchR
     if is_timed and limit:
         spent.check(limit)
     return result
-
-
-def _is_well_formed(given: Given) -> bool:
-    return (
-        (given.cell is None or (type(given.cell) is int and 0 <= given.cell < 1 << 15))
-        and type(given.text) is str
-        and all(type(number) in (int, float) and abs(number) < math.inf for number in (given.seconds, given.computed))
-        and type(given.is_missing) is type(given.gives_up) is bool
-    )
 
 
 @dataclass
@@ -170,8 +161,6 @@ class SubprocessPlayer:
             raise _loss_of(error, f"no answer within {self.hard_cap:g} s") from None
         if not isinstance(answer, Failure):
             return answer
-        if type(answer.detail) is not str or type(answer.traceback) is not str:
-            raise _NONSENSE
         loss = ForfeitError(Reason.ERROR, to_one_line(answer.detail, LONGEST_LINE), answer.traceback)
         if isinstance(self.agent, FileAgent):
             self.agent.note(loss)

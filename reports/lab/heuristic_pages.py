@@ -79,7 +79,7 @@ class HeuristicPages:
         scratch = self._tries / COMPILED
         scratch.mkdir()
         # pasted code is tried in processes that read `_tries` alone, and change nothing; that of files also reads here
-        sandbox = Setup(b"", "sandboxed", str(self._tries), _FOR_TRIALS, str(scratch))
+        sandbox = Setup(b"", "sandboxed", str(self._tries), _FOR_TRIALS, (str(scratch),))
         self._sandboxed = Processes(Resources(), room, sandbox)
         self._sandboxed_here = Processes(Resources(), room, replace(sandbox, readable=(str(Path().resolve()),)))
         self._starter = RunStarter(self._tries, shelf)
