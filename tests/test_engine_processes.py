@@ -36,7 +36,7 @@ def kept(monkeypatch):
     idle = Idle()
     monkeypatch.setattr(engines, "_idle", idle)
     yield idle
-    for _, _, session in idle._waiting:
+    for _, session in idle._waiting:
         session.end()
 
 
@@ -56,7 +56,7 @@ def test_an_engine_plays_whole_games_in_one_process(tmp_path, kept):
     assert set(games[0].nodes[own]) == {7}
     assert set(games[0].score[own]) == {1.5}
     assert len(kept._waiting) == 1
-    kept._waiting[0][2].end()
+    kept._waiting[0][1].end()
     (errors,) = tmp_path.glob("Mine-*.txt")
     assert errors.read_text() == "hello\n" * 4
     (searches,) = tmp_path.glob("Mine-*.jsonl")
@@ -108,7 +108,7 @@ def test_standard_error_is_kept_up_to_its_limit_and_never_in_the_way(tmp_path, k
     path = engine(tmp_path / "mine", at("uginewgame", "sys.stderr.write('x' * 3_000_000)"))
     game = play(agent_of(path, errors=str(tmp_path)), RandomAgent(), size="4x5")
     assert game.reason == "no_moves"
-    kept._waiting[0][2].end()
+    kept._waiting[0][1].end()
     (errors,) = tmp_path.glob("Mine-*.txt")
     assert 0 < errors.stat().st_size <= 1_000_000
 

@@ -164,8 +164,7 @@ def _evaluated(due: Sequence[_Candidate], question: EvaluationTask, jobs: int) -
     def evaluate(candidate: _Candidate) -> Answer:
         worker = _workers.take(question) or start_worker(question)
         answer = ask_worker(worker, str(candidate.file), candidate.name, earlier)
-        if not worker.is_over:
-            _workers.put(question, worker)
+        _workers.put(question, worker)
         return answer
 
     if not due:

@@ -409,11 +409,9 @@ class EnginePlayer:
     def close(self) -> None:
         """Leave the engine to the next player; end it if it still owes a move."""
         session, self._session = self._session, None
-        if session is None or session.is_over:
-            return
-        if session.is_due:
-            session.end()
-        else:
+        if session is not None:
+            if session.is_due:
+                session.end()
             _idle.put(self._order, session)
 
     @property

@@ -191,11 +191,7 @@ class _Answers(pickle._Unpickler):
 
 
 def recipe(make: Callable[..., object], *arguments: Any) -> bytes:
-    """Pickle a call, to be made by the process.
-
-    Raises:
-        Exception: an argument holds something that cannot leave this process.
-    """
+    """Pickle a call, to be made by the process; raises what `to_bytes` does."""
     return to_bytes(partial(make, *arguments))
 
 
@@ -505,6 +501,8 @@ class Child(SupervisedProgram):
 
 
 class _Endable(Protocol):
+    is_over: bool
+
     def end(self) -> None: ...
 
 
@@ -527,7 +525,9 @@ class Idle(Generic[Kept]):
             return self._waiting.pop(keys.index(key))[1] if key in keys else None
 
     def put(self, order: Hashable, kept: Kept) -> None:
-        """Add a process to the cache."""
+        """Add a process to the cache, unless it has been ended."""
+        if kept.is_over:
+            return
         with self._lock:
             self._waiting.append(((os.getpid(), order), kept))
             surplus = self._waiting.pop(0)[1] if len(self._waiting) > self._most else None

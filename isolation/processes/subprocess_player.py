@@ -140,7 +140,7 @@ class SubprocessPlayer:
     def close(self) -> None:
         """Leave the process to the next player of the agent."""
         child, self._child = self._child, None
-        if child is not None and not child.is_over:
+        if child is not None:
             _idle.put(self.order, child)
 
     def _result(self, board: Board, seed: int, *, is_timed: bool) -> SearchResult:
@@ -216,13 +216,10 @@ def patience(agent: Agent) -> float:
 _idle: Idle[Child] = Idle(MOST_KEPT)
 
 
-def _open_agent(agent: Agent, size: tuple[int, int]) -> Callable[..., object]:
-    agent.compiled(size)
-    return _open_for_questions(agent)
-
-
-def _open_for_questions(agent: Agent) -> Callable[..., object]:
+def _open_agent(agent: Agent, size: tuple[int, int] | None = None) -> Callable[..., object]:
     """Return a function that answers `NEW_GAME` and (board, seed) for an agent; the parent judges the moves."""
+    if size is not None:
+        agent.compiled(size)
     player = agent.open()
 
     def answer(*question: Any) -> object:
@@ -320,7 +317,7 @@ def _open_file(path: str, name: str, content: str, agent: str, limit: Limit) -> 
     factory = load_player(path, name).value if was_same else None
     if factory is None or content_hash(path) != content:  # checked again, since it may change while being loaded
         raise ValueError(f"{path} has changed since the run began")
-    return _open_for_questions(ClassicAgent(agent, factory, (), limit))
+    return _open_agent(ClassicAgent(agent, factory, (), limit))
 
 
 def file_name(agent: str) -> str:

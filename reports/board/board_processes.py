@@ -103,7 +103,7 @@ class Processes:
         self._setup = replace(sandbox or Setup(b"", "none"), make=make)
         self._room = room
         self._short = asyncio.Semaphore(room.short_places)
-        self._waiting = 0
+        self._waiting = asyncio.Semaphore(room.waiting)
         self._long: Counter[str] = Counter()
         self._idle: list[Child] = []
         self._preparing: set[asyncio.Task[None]] = set()
@@ -113,13 +113,10 @@ class Processes:
         """Answer a question of a page. Cancelling this task cancels the question."""
         if not CAN_SEARCH:
             return await asyncio.to_thread(answer, question, self._shelf)
-        if self._waiting >= self._room.waiting:
+        if self._waiting.locked():
             return failed(503, "the board is busy: try again later")
-        self._waiting += 1
-        try:
+        async with self._waiting:
             await self._short.acquire()
-        finally:
-            self._waiting -= 1
         with ExitStack() as place, suppress(NoAnswer):
             place.callback(self._short.release)
             return await self._answered(question, page, place)
