@@ -26,7 +26,7 @@ from knights_isolation.experiments.play.cluster import dispatcher, remote_worker
 from knights_isolation.experiments.play.finished_games import FinishedGames
 from knights_isolation.experiments.play.pools.game_worker import GameWorker as Player
 from knights_isolation.experiments.play.pools.game_worker import PlayedBatch, task_of
-from knights_isolation.experiments.play.pools.pool import Answered, Finished, Work
+from knights_isolation.experiments.play.pools.pool import Finished, Work
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import log
 
@@ -42,7 +42,7 @@ def simulated(game_us: float) -> None:
     def do(key: str, works: Sequence[Work]) -> remote_worker.Done:
         began, ids = time.monotonic(), np.array(works[0].ids)
         if not works[0].ids:
-            return remote_worker.Done([Answered(work.number, {}) for work in works], 0.0, {})
+            return remote_worker.Done([Finished(work.number, {}) for work in works], 0.0, {})
         games = played.games.taken(np.arange(len(ids)) % len(played.ids))
         finished = FinishedGames(ids, games, np.full(len(ids), int(time.time() * 1e6)))
         batch = PlayedBatch(finished, np.array([0]), np.array([game_us / 1e6]))

@@ -10,15 +10,7 @@ import pytest
 from knights_isolation.experiments.plan.schedule import Ids
 from knights_isolation.experiments.play import runner
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task
-from knights_isolation.experiments.play.pools.pool import (
-    Died,
-    Event,
-    Failed,
-    HerePool,
-    Pool,
-    Suspect,
-    Work,
-)
+from knights_isolation.experiments.play.pools.pool import Died, Event, HerePool, Pool, Suspect, Work
 from knights_isolation.experiments.play.pools.recovery import Costs
 
 
@@ -75,7 +67,7 @@ class ScriptedPool(Pool):
         self.worker = GameWorker(task)
         self._drop()
 
-    def finished(self, timeout: float) -> list[Event]:
+    def _events(self, timeout: float) -> list[Event]:
         if self.is_broken:
             self.is_broken = False
             return [self._die(work, []) for work in list(self._waiting)]
@@ -97,11 +89,7 @@ class ScriptedPool(Pool):
 
     def _done(self, work: Work) -> Event:
         self._waiting.remove(work)
-        del self._unfinished[work.number]
-        try:
-            return work.returned(work.function(self.worker, *work.arguments))
-        except Exception as error:
-            return Failed(work.number, error)
+        return work.done_by(self.worker)
 
     def _called(self, work: Work) -> Event:
         return self._die(work, []) if self.script.kills_calls(work.arguments) else self._done(work)
@@ -119,5 +107,4 @@ class ScriptedPool(Pool):
 
     def _die(self, work: Work, suspects: list[Suspect]) -> Died:
         self._waiting.remove(work)
-        del self._unfinished[work.number]
         return Died(work.number, work.ids, next((suspect for suspect in suspects if suspect.game_id in work.ids), None))

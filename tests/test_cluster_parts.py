@@ -29,7 +29,6 @@ from knights_isolation.experiments.play.pools.batch_feed import BatchPace
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, PlayedBatch, Task, task_of
 from knights_isolation.experiments.play.pools.loky_pool import LokyPool
 from knights_isolation.experiments.play.pools.pool import (
-    Answered,
     Died,
     Event,
     Failed,
@@ -262,7 +261,7 @@ class ScriptedMachines(DaskPool):
     async def _run(self, function: object, *_: object, workers: list[str]) -> dict[str, object]:
         (address,) = workers
         self.greetings += 1
-        return {address: (Machine(address[6:10], 4, "a processor", 0.0, 0), self.greeting())}
+        return {address: (Machine(address[6:10], 4, "a processor"), self.greeting())}
 
     def _submit(
         self, function: object, task: str, works: Sequence[Work], *, workers: list[str], **_: object
@@ -292,7 +291,7 @@ def played(ids: list[int], number: int) -> Event:
 
 
 def as_asked(works: Sequence[Work]) -> Done:
-    answers = [played(list(work.ids), work.number) if work.ids else Answered(work.number, None) for work in works]
+    answers = [played(list(work.ids), work.number) if work.ids else Finished(work.number, None) for work in works]
     return Done(answers, 0.0, {})
 
 
@@ -406,7 +405,7 @@ def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_oth
         pool.submit(np.array([4, 5]))
         (finished,) = everything(pool)
         assert isinstance(finished, Finished)
-        assert finished.batch.played.ids.tolist() == [4, 5]
+        assert finished.value.played.ids.tolist() == [4, 5]
         why = "it sent games that were not requested, which were discarded"
         assert pool.refused == dict.fromkeys(list(pool.does)[:4], why)
         assert len({numbers for _, numbers in pool.had}) == 1
@@ -527,7 +526,7 @@ def test_a_full_disk_is_no_answer_of_the_work_that_was_asked_for() -> None:
     assert isinstance(first, Failed)
     assert first.number == 2
     assert isinstance(first.error, ZeroDivisionError)
-    assert second == Answered(3, "the task's")
+    assert second == Finished(3, "the task's")
 
 
 def _meet_a_full_disk(worker: GameWorker) -> None:
@@ -559,7 +558,7 @@ def test_games_that_were_under_way_when_a_machine_left_off_are_in_no_later_batch
     (finished,) = remote_worker.do(KEY, batch(2, range(36, 40))).events
     assert isinstance(finished, Finished)
     assert finished.number == 2
-    assert sorted(finished.batch.played.ids.tolist()) == [36, 37, 38, 39]
+    assert sorted(finished.value.played.ids.tolist()) == [36, 37, 38, 39]
 
 
 @pytest.mark.slow
@@ -568,7 +567,7 @@ def test_a_machine_works_for_one_client_after_the_other_and_knows_whose_task_it_
     with pytest.raises(LookupError):
         remote_worker.do("another task", [Work(1, _whose)])
     whose = [remote_worker.do(key, [Work(1, _whose)]).events for key in (KEY, "", KEY)]
-    assert whose == [[Answered(1, words)] for words in ("the task's", "nobody's", "the task's")]
+    assert whose == [[Finished(1, words)] for words in ("the task's", "nobody's", "the task's")]
     (finished,) = remote_worker.do(KEY, batch(1, [0, 1])).events
     assert isinstance(finished, Finished)
 

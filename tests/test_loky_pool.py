@@ -16,9 +16,9 @@ from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
-from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task, task_of
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, PlayedBatch, Task, task_of
 from knights_isolation.experiments.play.pools.loky_pool import LokyPool, _Worker
-from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Suspect, Work
+from knights_isolation.experiments.play.pools.pool import Died, Event, Failed, Finished, Suspect, Work
 from knights_isolation.isolation import Board
 
 USER = """
@@ -99,7 +99,7 @@ def processes(pool: LokyPool) -> set[int]:
     """The processes that answer several calls."""
     for _ in range(8):
         pool.call(process_of)
-    return {event.value for event in everything(pool) if isinstance(event, Answered)}
+    return {event.value for event in everything(pool) if isinstance(event, Finished)}
 
 
 def exists(pid: int) -> bool:
@@ -124,7 +124,7 @@ def test_when_one_of_several_workers_dies_its_game_is_suspect_and_the_others_go_
         events += pool.finished(0.05)
     died, *others = events
     assert died == Died(dying, (5, 0), Suspect(0, 1))
-    assert [type(event) for event in others] == [Finished, Answered]
+    assert [type(event.value) for event in others if isinstance(event, Finished)] == [PlayedBatch, int]
     assert [event.number for event in others] == [waiting, call]
     assert list(pool._unfinished) == [busy]
 
@@ -159,7 +159,7 @@ def test_after_a_death_the_pool_plays_on_and_a_second_death_is_blamed_on_the_sec
     (third,) = everything(pool)
     assert first == Died(numbers[0], (0,), Suspect(0, 1))
     assert isinstance(second, Finished)
-    assert second.batch.played.ids.tolist() == [4, 5]
+    assert second.value.played.ids.tolist() == [4, 5]
     assert third == Died(numbers[2], (1,), Suspect(1, 2))
 
 
@@ -176,7 +176,7 @@ def test_a_death_that_is_noticed_while_something_is_sent_is_told_like_any_other(
         numbers = pool.submit(np.array([0, 1])), pool.call(process_of)
         died, answered = everything(pool)
         assert died == Died(numbers[0], (0, 1), None)
-        assert isinstance(answered, Answered)
+        assert isinstance(answered, Finished)
         assert (answered.number, answered.value == pid) == (numbers[1], False)
 
 
@@ -189,7 +189,7 @@ def test_another_task_finds_the_same_processes_and_nothing_of_what_was_out(pool:
     (event,) = everything(pool)
     assert isinstance(event, Finished)
     assert (
-        event.batch.played.games.winner.tolist()
+        event.value.played.games.winner.tolist()
         == GameWorker(task(tmp_path, "greedy")).play_batch(np.array([0])).played.games.winner.tolist()
     )
     assert processes(pool) & before
@@ -257,7 +257,9 @@ def test_a_deadly_game_is_played_first_in_a_new_process_and_what_waits_in_anothe
         while pool.is_busy:
             events += pool.finished(0.05)
         assert [event.number for event in events] == [numbers[0], numbers[2], numbers[1], numbers[3]]
-        first, later, last = (event.value for event in events if isinstance(event, Answered))
+        first, later, last = (
+            event.value for event in events if isinstance(event, Finished) and event.number != numbers[2]
+        )
         assert first != later == last
         (tmp_path / "is_busy").touch()
         deadly = pool.submit(np.array([0]), interpreted=True)
@@ -293,7 +295,7 @@ def test_compiled_code_that_does_not_answer_is_ended_and_told(tmp_path: Path) ->
     with LokyPool(1) as pool:
         pool.assign(with_patience(3.0, task(tmp_path, f"AB:{tmp_path}/endless.py@depth=1")))
         call = pool.call(GameWorker.compile_agents, (0, 1))
-        assert everything(pool) == [Answered(call, {})]
+        assert everything(pool) == [Finished(call, {})]
         endless = pool.submit(np.array([0]))
         pool.submit(np.array([2]))
         died, finished = everything(pool)

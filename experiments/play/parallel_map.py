@@ -14,7 +14,7 @@ from knights_isolation.isolation.usercode.output_capture import CapturedOutput, 
 from ..plan.config import check_jobs
 from .cluster.cluster_access import chosen
 from .pools.interrupts import deferred_interrupts
-from .pools.pool import TICK, Answered, Died, Failed, HerePool, Pool
+from .pools.pool import TICK, Died, Failed, Finished, HerePool, Pool
 
 T = TypeVar("T")
 
@@ -107,7 +107,7 @@ def map_over(
                 continue
             out.remove(event.number)
             match event:
-                case Answered(value=(value, printed)):
+                case Finished(value=(value, printed)):
                     all_printed += printed
                     yield value
                 case Failed(error=error):

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..pools.batch_feed import BatchPace
 from ..pools.game_worker import Task
-from ..pools.pool import Died, Event, Failed, Finished, Fleet, Machine, Pool, UnreachableError, Work
+from ..pools.pool import Event, Failed, Finished, Fleet, Machine, Pool, UnreachableError, Work
 from . import remote_worker
 from .cluster_access import bundle_of, check_certificates, check_installed, exposure, scheduler_address
 from .remote_worker import Done, MachineUnsuitableError
@@ -156,7 +156,7 @@ class DaskPool(Pool):
             interpreted=dict(self._interpreted),
         )
 
-    def finished(self, timeout: float) -> list[Event]:
+    def _events(self, timeout: float) -> list[Event]:
         """See `Pool.finished`. What waits is sent here, and as many calls together as take a while."""
         if self._is_gone:
             raise UnreachableError(f"lost the connection to the scheduler at {self.address}")
@@ -170,10 +170,7 @@ class DaskPool(Pool):
             self._out.add(asyncio.run_coroutine_threadsafe(self._finish(self._task[0], works), self._loop))
         done = wait(self._out, timeout, FIRST_COMPLETED).done
         self._out -= done
-        events = [event for future in done for event in future.result()]
-        for event in events:
-            del self._unfinished[event.number]
-        return sorted(events, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
+        return [event for future in done for event in future.result()]
 
     def close(self) -> None:
         """End the connection, and all work."""
@@ -239,7 +236,7 @@ class DaskPool(Pool):
         for address in self._members.keys() - present.keys():
             self._give_up(self._members[address])
         for address in present.keys() - self._members.keys():
-            member = self._members[address] = _Member(address, Machine("", 0, "", 0.0, 0))
+            member = self._members[address] = _Member(address, Machine("", 0, ""))
             member.greeting = asyncio.create_task(self._greet(member))
 
     def _give_up(self, member: _Member) -> None:
@@ -292,9 +289,10 @@ class DaskPool(Pool):
 
     def _settled(self, member: _Member, works: Sequence[Work], done: Done) -> list[Event]:
         for work, event in zip(works, done.events, strict=True):
-            if isinstance(event, Finished) and not np.array_equal(event.batch.played.ids, work.ids):
-                raise MachineUnsuitableError("it sent games that were not requested, which were discarded")
-            member.games += len(work.ids) if isinstance(event, Finished) else 0
+            if isinstance(event, Finished) and work.ids:
+                if not np.array_equal(event.value.played.ids, work.ids):
+                    raise MachineUnsuitableError("it sent games that were not requested, which were discarded")
+                member.games += len(work.ids)
         self._interpreted |= done.interpreted
         if not works[0].ids:
             self._call_seconds = (self._call_seconds + done.seconds / len(works)) / 2

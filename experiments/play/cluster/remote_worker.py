@@ -25,7 +25,7 @@ from ...record import log_parts
 from ..pools.game_worker import GameWorker, Sharers, Task
 from ..pools.interrupts import Interrupted
 from ..pools.loky_pool import LokyPool
-from ..pools.pool import TICK, Answered, Died, Event, Failed, Machine, Work
+from ..pools.pool import TICK, Died, Event, Failed, Finished, Machine, Work
 from ..pools.recovery import DEATHS_ALLOWED, prepare
 from .cluster_access import unpack_task
 
@@ -81,7 +81,7 @@ def greet(ours: Mapping[str, str], key: str, bundle: bytes, dask_worker: Any) ->
             why_not = _report(error)
     for oldest in list(_tasks)[:-TASKS_KEPT]:
         del _tasks[oldest]
-    return Machine(socket.gethostname(), dask_worker.state.nthreads, _processor(), 0.0, 0), why_not
+    return Machine(socket.gethostname(), dask_worker.state.nthreads, _processor()), why_not
 
 
 def _why_not(ours: Mapping[str, str]) -> str:
@@ -160,7 +160,7 @@ def _events(pool: LokyPool, works: Sequence[Work], has_task: bool, interrupted: 
         else:
             pool.call(_answers, has_task, works)
         match _next_event(pool, interrupted):
-            case Answered(value=events):
+            case Finished(value=events) if not batch:
                 return list(events)
             case Failed(error=error) if batch or isinstance(error, OSError):
                 raise error  # for example a full disk, or a user's file that needs what is not installed here
@@ -199,12 +199,10 @@ def _answers(worker: GameWorker | None, has_task: bool, works: Sequence[Work]) -
     """Make calls one after another in a worker process, which may have a task from before."""
     events: list[Event] = []
     for work in works:
-        try:
-            events.append(work.returned(work.function(worker if has_task else None, *work.arguments)))
-        except OSError:
-            raise
-        except Exception as error:
-            events.append(Failed(work.number, error))
+        event = work.done_by(worker if has_task else None)
+        if isinstance(event, Failed) and isinstance(event.error, OSError):
+            raise event.error
+        events.append(event)
     return events
 
 

@@ -29,7 +29,7 @@ from knights_isolation.isolation.usercode.output_capture import printing_into
 from knights_isolation.isolation.usercode.process_lifetime import die_with_parent
 
 from .game_worker import MARKER, GameWorker, Task
-from .pool import Died, Event, Failed, Pool, Suspect, Work
+from .pool import Died, Event, Failed, Finished, Pool, Suspect, Work
 
 STOPPED_ALLOWED = 2.0
 """Seconds that a worker may be found stopped before it is killed: after the whole run was stopped, as by Ctrl-Z, its
@@ -79,18 +79,8 @@ class LokyPool(Pool):
         self._end(worker for worker in self._workers if worker.work)
         if self._task_file:
             self._task_file.unlink()
-        self._task, self._task_file = task, self._folder.path / f"task-{self._next_number()}"
+        self._task, self._task_file = task, self._folder.path / f"task-{next(self._numbers)}"
         self._task_file.write_bytes(pickle.dumps(task))
-
-    def finished(self, timeout: float) -> list[Event]:
-        self._start_waiting()
-        busy = {worker.future: worker for worker in self._workers if worker.work}
-        done = wait(busy, timeout, FIRST_COMPLETED).done
-        events = [self._event(busy.pop(future)) for future in done]
-        self._start_waiting()
-        for worker in busy.values():
-            worker.kill_if_stuck(self._task)
-        return sorted(events, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
 
     def close(self) -> None:
         self._end(self._workers)
@@ -106,10 +96,15 @@ class LokyPool(Pool):
             if self._waiting and not worker.work:
                 worker.start(self._waiting.popleft(), self._task_file)
 
-    def _event(self, worker: _Worker) -> Event:
-        event = worker.event()
-        del self._unfinished[event.number]
-        return event
+    def _events(self, timeout: float) -> list[Event]:
+        self._start_waiting()
+        busy = {worker.future: worker for worker in self._workers if worker.work}
+        done = wait(busy, timeout, FIRST_COMPLETED).done
+        events = [busy.pop(future).event() for future in done]
+        self._start_waiting()
+        for worker in busy.values():
+            worker.kill_if_stuck(self._task)
+        return events
 
     def _end(self, workers: Iterable[_Worker]) -> None:
         self._drop()
@@ -154,7 +149,7 @@ class _Worker:
             how = re.search(r"\{(.+?)\}", str(error))
             suspect = Suspect(game, mover + 1) if game in work.ids else None
             return Died(work.number, work.ids, suspect, how[1] if how else "")
-        return Failed(work.number, error) if error else work.returned(self.future.result())
+        return Failed(work.number, error) if error else Finished(work.number, self.future.result())
 
     def kill_if_stuck(self, task: Task | None) -> None:
         """Kill the process if it was stopped, as by SIGSTOP, or compiled code is at a move for longer than allowed.

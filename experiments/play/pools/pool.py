@@ -10,13 +10,14 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from itertools import count
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from ...plan.schedule import Ids
     from .batch_feed import BatchPace
-    from .game_worker import GameWorker, PlayedBatch, Task
+    from .game_worker import GameWorker, Task
 
 TICK = 0.1
 """Seconds that callers wait for workers before they do other work."""
@@ -32,15 +33,12 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Finished:
-    """A batch has been played. `number`, as in all events, is what `Pool.submit` or `Pool.call` returned."""
+    """A batch has been played, or a call has returned.
 
-    number: int
-    batch: PlayedBatch
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A call has returned `value`."""
+    Attributes:
+        number: as in all events, what `Pool.submit` or `Pool.call` returned.
+        value: the `PlayedBatch`, or what the call returned.
+    """
 
     number: int
     value: Any
@@ -70,7 +68,7 @@ class Died:
     how: str = field(default="", compare=False)
 
 
-Event = Finished | Answered | Failed | Died
+Event = Finished | Failed | Died
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,8 @@ class Machine:
     name: str
     cores: int
     processor: str
-    rate: float
-    out: int
+    rate: float = 0.0
+    out: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,46 +113,42 @@ class Work:
     ids: tuple[int, ...] = ()
     is_alone: bool = False
 
-    def returned(self, value: Any) -> Finished | Answered:
-        """Return the event for what the function has returned."""
-        return (Finished if self.ids else Answered)(self.number, value)
+    def done_by(self, worker: GameWorker | None) -> Finished | Failed:
+        """Do the work in this process, and return its event."""
+        try:
+            return Finished(self.number, self.function(worker, *self.arguments))
+        except Exception as error:
+            return Failed(self.number, error)
 
 
 class Pool(ABC):
     """Workers that play batches of a task, and make calls. The caller decides on retries, blame and giving up.
 
-    For implementers, who start what is in `_waiting`, and remove from `_unfinished` what appears in an event:
+    Implementations do what is in `_waiting`, and promise:
 
-    **Threads.** One thread makes a pool, calls it and closes it. `submit`, `call`, and `finished` with a timeout of
-    zero return at once, without waiting for a worker.
-
-    **Workers.** Each has a `game_worker.GameWorker` made of its current task, and does one batch or call at a time.
-    Without a task, before the first `assign`, they make calls only.
-    Output of agents is discarded, Ctrl-C reaches the caller only, and no worker outlives the process that made the
-    pool, even if that is killed. What `GameWorker.compile_agents` has compiled is available wherever batches of the
-    same task are played; a pool that spans machines ensures that on each of them, before its first batch.
-
-    **Order.** Batches return in any order. Everything that was submitted or called appears in exactly one event. In
-    each list that `finished` returns, results precede failures, and failures precede deaths.
-
-    **Death.** A worker's death is reported by `finished` only. It costs what that worker was doing and nothing else:
-    the others go on, and the pool can be used further. `submit`, `call` and `finished` raise ValueError if no worker
-    can be started. A pool that spans machines may do elsewhere what was lost with a machine or a network, but not play
-    a game that may have killed a worker.
-
-    **Persistence.** A pool may outlive a run: `assign` gives it another task, and workers and the code they have loaded
-    are kept.
+    - Each worker has a `GameWorker` of the current task, if there is one, and does one batch or call at a time. What
+      `GameWorker.compile_agents` has compiled is available wherever batches of the task are played.
+    - Output of agents is discarded, Ctrl-C reaches the caller only, and no worker outlives the process that made the
+      pool, even if that is killed.
+    - Everything that was submitted or called appears in exactly one event, in any order. A worker's death costs what
+      that worker was doing and nothing else. Work that was lost with a machine or a network may be done again
+      elsewhere, but not a game that may have killed a worker.
+    - One thread uses a pool. `submit`, `call`, and `finished` with a timeout of zero do not wait for a worker; they
+      raise ValueError if none can be started.
     """
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
-        self._count = 0
+        self._numbers = count(1)
         self._unfinished: dict[int, Work] = {}
         self._waiting: deque[Work] = deque()
 
     @abstractmethod
     def assign(self, task: Task) -> None:
-        """Work on this task from now on; unfinished work of an earlier one is dropped and appears in no event."""
+        """Work on this task from now on; unfinished work is dropped and appears in no event.
+
+        Workers, and the code they have loaded, are kept.
+        """
 
     @property
     def has_room(self) -> bool:
@@ -184,7 +178,7 @@ class Pool(ABC):
                 else, before what else waits: they may kill it.
         """
         play = methodcaller("play_batch", ids, interpreted)
-        return self._put(Work(self._next_number(), play, (), tuple(ids.tolist()), interpreted))
+        return self._put(Work(next(self._numbers), play, (), tuple(ids.tolist()), interpreted))
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
         """Call `function(worker, *arguments)` in a worker; return a number that identifies the call in its event.
@@ -194,15 +188,24 @@ class Pool(ABC):
         Args:
             function: defined at the top level of a module or a class, such as `GameWorker.measure_costs`.
         """
-        return self._put(Work(self._next_number(), function, arguments))
+        return self._put(Work(next(self._numbers), function, arguments))
 
-    @abstractmethod
     def finished(self, timeout: float) -> list[Event]:
         """Return the events since the last call, waiting up to `timeout` seconds for one if anything is unfinished.
+
+        Results precede failures, and failures precede deaths.
 
         Raises:
             UnreachableError: the workers are on other machines, and cannot be reached any more.
         """
+        events = self._events(timeout)
+        for event in events:
+            del self._unfinished[event.number]
+        return sorted(events, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
+
+    @abstractmethod
+    def _events(self, timeout: float) -> list[Event]:
+        """Return the events since the last call; see `finished`."""
 
     @abstractmethod
     def close(self) -> None:
@@ -213,10 +216,6 @@ class Pool(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _next_number(self) -> int:
-        self._count += 1
-        return self._count
 
     def _put(self, work: Work) -> int:
         self._unfinished[work.number] = work
@@ -245,16 +244,8 @@ class HerePool(Pool):
         self._worker = GameWorker(task)
         self._drop()
 
-    def finished(self, timeout: float) -> list[Event]:
-        """See `Pool.finished`; it takes as long as a batch or a call does."""
-        if not self._waiting:
-            return []
-        work = self._waiting.popleft()
-        del self._unfinished[work.number]
-        try:
-            return [work.returned(work.function(self._worker, *work.arguments))]
-        except Exception as error:
-            return [Failed(work.number, error)]
+    def _events(self, timeout: float) -> list[Event]:
+        return [self._waiting.popleft().done_by(self._worker)] if self._waiting else []
 
     def close(self) -> None:
         self._drop()

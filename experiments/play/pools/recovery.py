@@ -25,7 +25,7 @@ from ..finished_games import FinishedGames, forfeited_game, joined
 from .batch_feed import BatchFeed
 from .game_worker import GameWorker, Sharers, Task
 from .interrupts import Interrupted
-from .pool import TICK, Answered, Died, Event, Failed, Finished, Pool, Suspect
+from .pool import TICK, Died, Event, Failed, Finished, Pool, Suspect
 
 DEATHS_ALLOWED = 3
 """Deaths after which a game is lost by `error`. As many in a row without a finished game end the run."""
@@ -111,7 +111,7 @@ def prepare(pool: Pool, task: Task, jobs: int, interrupted: Interrupted, report:
         for event in pool.finished(TICK):
             sharers = out.pop(event.number)
             match event:
-                case Answered(value=interpreted):
+                case Finished(value=interpreted):
                     reasons |= interpreted
                 case Failed(error=error):
                     raise error
@@ -132,7 +132,7 @@ def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Co
     pool.call(GameWorker.measure_costs, tuple(names))
     while not interrupted():
         match pool.finished(TICK):
-            case [Answered(value=costs)]:
+            case [Finished(value=costs)]:
                 return dict(costs)
             case [Failed(error=error)]:
                 return dict.fromkeys(names, format_exception(error))
@@ -207,15 +207,11 @@ class _Run:
         """Record the games of players that forfeit them, and return the others."""
         if not self.killers.given_up:
             return ids
-        losers = [self.killers.forfeiting(self._agents_of(id_)) for id_ in ids.tolist()]
-        lost = [
-            forfeited_game(self.feed.schedule, id_, loser, FORFEITED)
-            for id_, loser in zip(ids.tolist(), losers, strict=True)
-            if loser
-        ]
+        losers = {id_: self.killers.forfeiting(self._agents_of(id_)) for id_ in ids.tolist()}
+        lost = [forfeited_game(self.feed.schedule, id_, loser, FORFEITED) for id_, loser in losers.items() if loser]
         if lost:
             self.record(joined(lost))
-        return ids[[loser is None for loser in losers]]
+        return ids[[loser is None for loser in losers.values()]]
 
     def play_next_suspect(self) -> None:
         """Let the next suspect be played alone, if none is."""
@@ -235,7 +231,7 @@ class _Run:
                 self.alone = steps.send(event), steps
             return
         match event:
-            case Finished(batch=batch):
+            case Finished(value=batch):
                 self._record(batch.played)
                 self.feed.learn(batch.matches, batch.seconds)
                 self.in_vain.clear()
@@ -256,7 +252,7 @@ class _Run:
         """Play a game that has killed its worker until it is finished, or lost by having killed too many."""
         for _ in range(1, DEATHS_ALLOWED):
             match (yield self.pool.submit(np.array([suspect.game_id]), interpreted=True)):
-                case Finished(batch=batch):
+                case Finished(value=batch):
                     self._record(batch.played)
                     return
                 case Failed(error=error):
