@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 
 from knights_isolation.isolation.usercode.output_capture import CapturedOutput, capture_output
 
-from ..plan.config import check_jobs
 from .cluster.cluster_access import chosen
 from .pools.interrupts import deferred_interrupts
-from .pools.pool import TICK, Died, Failed, Finished, HerePool, Pool
+from .pools.pool import TICK, Died, Failed, Finished, HerePool, Pool, worker_count
 
 T = TypeVar("T")
 
@@ -42,18 +41,11 @@ def parallel_mapper(jobs: int, cluster: str | None) -> Iterator[Spread]:
 
 
 def _pool(jobs: int, cluster: str | None) -> AbstractContextManager[Pool]:
-    # A single job needs neither worker processes nor a cluster.
     if cluster:
         from .cluster.dispatcher import connected
 
         return connected(cluster)
-    from joblib import cpu_count
-
-    try:
-        check_jobs(jobs)
-    except ValueError as error:
-        raise ValueError(f"{jobs} jobs: {error}") from None
-    workers = jobs or cpu_count()
+    workers = worker_count(jobs)
     if workers == 1:
         return HerePool()
     from .pools.loky_pool import LokyPool
@@ -64,14 +56,7 @@ def _pool(jobs: int, cluster: str | None) -> AbstractContextManager[Pool]:
 def parallel_map(
     function: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int, cluster: str | None
 ) -> Iterator[T]:
-    """Yield the results of `function(*call)` for all calls, in any order, for a single batch of calls.
-
-    Args:
-        jobs, cluster: see `parallel_mapper`.
-
-    Raises:
-        ValueError: there are too many jobs, or the cluster cannot be reached.
-    """
+    """Yield the results of `function(*call)` for all calls, in any order; see `parallel_mapper`."""
     with parallel_mapper(jobs, cluster) as spread_out:
         yield from spread_out(function, calls)
 
@@ -81,8 +66,8 @@ def map_over(
 ) -> Iterator[T]:
     """Yield the results of `function(*call)` for all calls, in any order, computed by the workers of a pool.
 
-    Calls are taken from the iterable as workers become free. Their output is not shown; a warning reports its amount.
-    Other warnings are the notes of a pool of several machines, unless they are `reported`.
+    Calls are taken from the iterable as workers become free. Warnings report the amount of their output, which is not
+    shown, and the notes of a pool of several machines, unless they are `reported`.
 
     Raises:
         ChildProcessError: a worker has died, or several machines in a row were lost while running the same call.
@@ -122,6 +107,5 @@ def map_over(
 
 
 def _captured(worker: object, function: Callable[..., T], call: tuple[Any, ...]) -> tuple[T, CapturedOutput]:
-    """Return the result of a call and its output; in a worker of a pool."""
     with capture_output() as printed:
         return function(*call), printed

@@ -16,6 +16,7 @@ import os
 import pickle
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,35 +49,31 @@ def check_installed() -> None:
         raise ValueError("a cluster needs dask's distributed: pip install 'knights-isolation[cluster]'")
 
 
-def scheduler_address(cluster: str) -> str:
-    """Return the address for `tcp://HOST:PORT`, `tls://HOST:PORT`, `HOST:PORT` or a scheduler file."""
+def find_scheduler(cluster: str) -> str | None:
+    """Return the address of `tcp://HOST:PORT`, `tls://HOST:PORT`, `HOST:PORT` or a scheduler file.
+
+    None while that file is missing or incomplete.
+    """
     if re.fullmatch(r"(tcp|tls)://\S+:\d+", cluster):
         return cluster
     if "://" in cluster:
         raise ValueError(f"cluster {cluster}: expected an address like tcp://HOST:PORT or tls://HOST:PORT")
-    if not is_file(cluster):
+    if re.fullmatch(r"[^\s/]+:\d+", cluster):
         return f"tcp://{cluster}"
-    file = expand_path(cluster)
-    if address := read_when_there(file):
-        return address
-    if not file.exists():
-        raise ValueError(
-            f"cluster {cluster}: neither an address such as tcp://HOST:{PORT} nor an existing scheduler file"
-        )
-    raise ValueError(f"cluster {cluster}: not a scheduler file of isolation cluster start")
-
-
-def is_file(cluster: str) -> bool:
-    """Return whether this is the name of a scheduler file, not an address."""
-    return "://" not in cluster and not re.fullmatch(r"[^\s/]+:\d+", cluster)
-
-
-def read_when_there(file: Path) -> str | None:
-    """Read the address in a scheduler file; None while the file is missing or incomplete."""
     try:
-        return str(json.loads(file.read_text(encoding="utf-8"))["address"])
+        return str(json.loads(expand_path(cluster).read_text(encoding="utf-8"))["address"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def scheduler_address(cluster: str) -> str:
+    """Return the address that `find_scheduler` finds; a scheduler file must exist."""
+    if address := find_scheduler(cluster):
+        return address
+    why = f"neither an address such as tcp://HOST:{PORT} nor an existing scheduler file"
+    if expand_path(cluster).exists():
+        why = "not a scheduler file of isolation cluster start"
+    raise ValueError(f"cluster {cluster}: {why}")
 
 
 def check_certificates(address: str) -> None:
@@ -122,11 +119,9 @@ def files_of(specs: Iterable[str]) -> tuple[UserFile, ...]:
 def install_file(file: UserFile) -> Path:
     """Return the file's path on this machine; it is written to the folder of compiled code if it is missing."""
     there = Path(file.path)
-    try:
+    with suppress(LoadError, OSError):
         if content_hash(there) == file.content:
             return there
-    except (LoadError, OSError):
-        pass
     folder = code_cache.folder() / "files" / file.content
     for name, content in file.sources.items():
         path = folder / name
@@ -147,7 +142,7 @@ def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, 
 
 
 def bundle_of(task: Task) -> bytes:
-    """Bundle a task with the files of its agents, ready to be sent to a machine."""
+    """Bundle a task with the files of its agents."""
     return pickle.dumps((task, files_of(task.specs)))
 
 

@@ -8,19 +8,15 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Coroutine
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import joblib
+from typing import TYPE_CHECKING
 
 from knights_isolation.isolation.files.folders import temporary_folder
-from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.suggestions import command
 
-from ...plan.config import check_jobs
-from .cluster_access import check_installed, exposure, is_file, read_when_there, scheduler_address
+from ..pools.pool import worker_count
+from .cluster_access import check_installed, exposure, find_scheduler
 from .dispatcher import in_one_line, silence_dask
 
 if TYPE_CHECKING:
@@ -30,8 +26,6 @@ PATIENCE = 300.0
 """Seconds for which a machine waits for a scheduler that has not started yet or has gone."""
 _LOOK_EVERY = 0.5
 _CONNECT = 10.0
-_LONGEST_SILENCE = "60s"
-"""Timeout after which the scheduler gives up a silent machine."""
 _say = partial(print, flush=True)
 
 
@@ -49,12 +43,8 @@ def serve_worker(cluster: str, jobs: int, *certificates: str | Path | None) -> b
     `cluster` is the scheduler's address or file. Waits for a scheduler that has not started yet or has gone.
     """
     security = _security("worker", *certificates)
-    try:
-        cores = check_jobs(jobs) or joblib.cpu_count()
-    except ValueError as error:
-        raise ValueError(f"{jobs} jobs: {error}") from None
-    if not is_file(cluster):
-        scheduler_address(cluster)
+    cores = worker_count(jobs)
+    find_scheduler(cluster)  # which may not be there yet, but is named by an address or a file
     return asyncio.run(_be_worker(cluster, cores, security))
 
 
@@ -70,7 +60,8 @@ def _security(role: str, *certificates: str | Path | None) -> Security:
     from distributed import Security
 
     silence_dask()
-    dask.config.set({"distributed.scheduler.worker-ttl": _LONGEST_SILENCE, "distributed.worker.profile.enabled": False})
+    # The scheduler gives up a machine that was silent for a minute.
+    dask.config.set({"distributed.scheduler.worker-ttl": "60s", "distributed.worker.profile.enabled": False})
     names = ("tls_ca_file", f"tls_{role}_cert", f"tls_{role}_key")
     return Security(require_encryption=bool(given) or None, **dict(zip(names, given, strict=False)))
 
@@ -109,17 +100,25 @@ async def _be_worker(cluster: str, cores: int, security: Security) -> bool:
     from distributed import Worker
 
     stopped, since, has_said = _stop_signal(), time.monotonic(), False
-    fixed = {"nthreads": cores, "memory_limit": 0, "dashboard_address": "127.0.0.1:0", "death_timeout": _CONNECT}
-    folder = str(temporary_folder("machine").path)
+    stopping = asyncio.create_task(stopped.wait())
+    options = {
+        "nthreads": cores,
+        "memory_limit": 0,
+        "dashboard_address": "127.0.0.1:0",
+        "death_timeout": _CONNECT,
+        "local_directory": str(temporary_folder("machine").path),
+        "security": security,
+    }
     while not stopped.is_set() and time.monotonic() - since < PATIENCE:
-        address = read_when_there(expand_path(cluster)) if is_file(cluster) else scheduler_address(cluster)
+        address = find_scheduler(cluster)
         try:
-            worker = await Worker(address, security=security, local_directory=folder, **fixed) if address else None
+            worker = await Worker(address, **options) if address else None
         except (OSError, TimeoutError, RuntimeError):
             worker = None
         if worker:
             _say(f"Playing for {address}, {cores} games at a time (Ctrl-C to stop).")
-            await _first(worker.finished(), stopped.wait())
+            lost = asyncio.create_task(worker.finished())
+            await asyncio.wait([lost, stopping], return_when=asyncio.FIRST_COMPLETED)
             if not stopped.is_set():
                 _say(f"Lost the scheduler at {address}; waiting for another one there.")
             await worker.close()
@@ -127,17 +126,10 @@ async def _be_worker(cluster: str, cores: int, security: Security) -> bool:
         elif not has_said:
             _say(f"No scheduler at {cluster} yet; waiting up to {PATIENCE:.0f} s for one (Ctrl-C to stop).")
         has_said = True
-        await _first(stopped.wait(), asyncio.sleep(_LOOK_EVERY))
+        await asyncio.wait([stopping], timeout=_LOOK_EVERY)
     if not stopped.is_set():
         _say(f"No answer from a scheduler at {cluster} within {PATIENCE:.0f} s.")
     return stopped.is_set()
-
-
-async def _first(*waiting: Coroutine[Any, Any, Any]) -> None:
-    tasks = [asyncio.ensure_future(awaitable) for awaitable in waiting]
-    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    for task in tasks:
-        task.cancel()
 
 
 def _stop_signal() -> asyncio.Event:

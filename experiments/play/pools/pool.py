@@ -14,6 +14,8 @@ from itertools import count
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Self
 
+from ...plan.config import check_jobs
+
 if TYPE_CHECKING:
     from ...plan.schedule import Ids
     from .batch_feed import BatchPace
@@ -249,6 +251,16 @@ class HerePool(Pool):
 
     def close(self) -> None:
         self._drop()
+
+
+def worker_count(jobs: int) -> int:
+    """Return the number of workers for so many jobs; 0: one per core. ValueError if there are too many."""
+    from joblib import cpu_count
+
+    try:
+        return check_jobs(jobs) or cpu_count()
+    except ValueError as error:
+        raise ValueError(f"{jobs} jobs: {error}") from None
 
 
 MakePool = Callable[[int], AbstractContextManager[Pool]]
