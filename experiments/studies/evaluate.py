@@ -162,7 +162,7 @@ def _evaluated(due: Sequence[_Candidate], question: EvaluationTask, jobs: int) -
     earlier = champions(HOME / KEPT, question) if question.asks("games") else ()
 
     def evaluate(candidate: _Candidate) -> Answer:
-        worker = _workers.take(question) or start_worker(question)
+        worker = _workers.take(question) or _started_worker(question)
         answer = ask_worker(worker, str(candidate.file), candidate.name, earlier)
         _workers.put(question, worker)
         return answer
@@ -243,12 +243,8 @@ def _kept(candidate: _Candidate) -> Evaluation | None:
     return None
 
 
-def start_worker(question: EvaluationTask) -> Child:
-    """Start a warm process that evaluates one candidate at a time, and wait until everything is prepared.
-
-    Raises:
-        ValueError: it cannot be prepared.
-    """
+def _started_worker(question: EvaluationTask) -> Child:
+    """Start a warm process that evaluates one candidate at a time; raise ValueError if it cannot be prepared."""
     worker = Child(Setup(recipe(open_worker, question), "forking"))
     try:
         worker.start(LONGEST_PREPARATION)

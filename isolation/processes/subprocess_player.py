@@ -47,7 +47,6 @@ IMPORT_SECONDS = 10.0
 USUAL_CAP = 10.0
 """Default hard cap of a move in a restricted process, in seconds."""
 
-DIED = ForfeitError(Reason.ERROR, PROCESS_DIED)
 _NONSENSE = ForfeitError(Reason.ERROR, "RuntimeError: its process answered with nonsense")
 
 
@@ -189,7 +188,7 @@ def _loss_of(error: NoAnswer, late: str) -> ForfeitError:
     if error.why is Termination.NONSENSE:
         return _NONSENSE
     if error.why is Termination.DIED:
-        return DIED
+        return ForfeitError(Reason.ERROR, PROCESS_DIED)
     return ForfeitError(Reason.HANG, f"{PROCESS_DIED}: it was ended, {late}")
 
 

@@ -98,7 +98,6 @@ class Processes:
 
     def __init__(self, shelf: Resources, room: ServerLimits = ROOM, sandbox: Setup | None = None) -> None:
         self._shelf = packed(shelf)
-        self._is_sandboxed = sandbox is not None
         make = recipe(answering, self._shelf, 0 if sandbox else room.memory)
         self._setup = replace(sandbox or Setup(b"", "none"), make=make)
         self._room = room
@@ -138,7 +137,7 @@ class Processes:
                 if not await _is_done(asking, room.longest - room.short):
                     return failed(503, f"no answer within {room.longest:g} s: request less")
             board_answer = BoardAnswer(*asking.result())
-            is_kept = not self._is_sandboxed
+            is_kept = self._setup.guard == "none"
             return board_answer
         finally:
             asking.cancel()
