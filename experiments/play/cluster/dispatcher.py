@@ -36,20 +36,13 @@ FIRST, SHORTEST, LONGEST = 0.5, 0.5, 7.0
 """Target seconds of a batch on a core: of its first batch, of the last ones, and of any other."""
 _CONNECT = 10.0
 _LOOK_EVERY = 0.5
-_ANSWER = 30.0
-_GOODBYE = 1.0
 _ALONE = 5.0
-_WAIT = 0.05
 _GROUP = 0.25
 """Seconds of calls that a core is given at a time."""
 
 
 def connected(cluster: str) -> DaskPool:
-    """Connect to a cluster; the pool ends the connection when it is closed.
-
-    Raises:
-        ValueError: dask is not installed, or the cluster cannot be reached; in one line.
-    """
+    """Connect to a cluster; ValueError if dask is not installed, or the cluster cannot be reached."""
     check_installed()
     silence_dask()
     address = scheduler_address(cluster)
@@ -74,7 +67,7 @@ class _Member:
     """
 
     address: str
-    machine: Machine
+    machine: Machine = field(default_factory=lambda: Machine("", 0, ""))
     refused: str = ""
     greeting: asyncio.Task[None] | None = None
     since: float = field(default_factory=time.monotonic)
@@ -103,11 +96,7 @@ class DaskPool(Pool):
     """Pool of all machines of a cluster, which may come and go; without any, work waits. See the module."""
 
     def __init__(self, address: str) -> None:
-        """Connect to the scheduler.
-
-        Raises:
-            ValueError: it cannot be reached.
-        """
+        """Connect to the scheduler; ValueError if it cannot be reached."""
         super().__init__(1)
         self.address = address
         self._task = ("", b"")  # a key, and what machines must know
@@ -129,10 +118,10 @@ class DaskPool(Pool):
         """See `Pool.assign`. All machines are greeted anew, as they must know the task."""
         for future in self._out:
             future.cancel()
+        self._drop()
         bundle = bundle_of(task)
         self._task = hashlib.sha256(bundle).hexdigest(), bundle
-        present, self._members = dict.fromkeys(self._members, 0), {}
-        self._drop()
+        present, self._members = self._members, {}
         self._out, self._interpreted = set(), {}
         self._loop.call_soon_threadsafe(self._look_at, present)
 
@@ -176,7 +165,7 @@ class DaskPool(Pool):
         """End the connection, and all work."""
         if self._life:
             self._loop.call_soon_threadsafe(self._life.cancel)
-        self._thread.join(_GOODBYE)
+        self._thread.join(1.0)
 
     @property
     def _all(self) -> list[_Member]:
@@ -219,7 +208,7 @@ class DaskPool(Pool):
                     if not begun.done():
                         begun.set_result(None)
                     while client.status == "running":
-                        self._look_at(await asyncio.wait_for(client.scheduler.ncores(workers=None), _ANSWER))
+                        self._look_at(await asyncio.wait_for(client.scheduler.ncores(workers=None), 30.0))
                         seen = time.monotonic()
                         await asyncio.sleep(_LOOK_EVERY)
             except Exception as error:  # dask has many for a connection that is lost
@@ -236,7 +225,7 @@ class DaskPool(Pool):
         for address in self._members.keys() - present.keys():
             self._give_up(self._members[address])
         for address in present.keys() - self._members.keys():
-            member = self._members[address] = _Member(address, Machine("", 0, ""))
+            member = self._members[address] = _Member(address)
             member.greeting = asyncio.create_task(self._greet(member))
 
     def _give_up(self, member: _Member) -> None:
@@ -252,8 +241,8 @@ class DaskPool(Pool):
         except OSError as error:
             member.refused = in_one_line(error)
         except Exception as error:
-            why = f"it has another version of knights-isolation, or none ({in_one_line(error)}): install the same"
-            member.refused = why
+            why = in_one_line(error)
+            member.refused = f"it has another version of knights-isolation, or none ({why}): install the same"
 
     async def _finish(self, key: str, works: Sequence[Work]) -> list[Event]:
         """Have work done by one machine after the other, until it is done."""
@@ -274,10 +263,8 @@ class DaskPool(Pool):
             finally:
                 member.doing.remove(future)
                 future.release()
-        why = f"lost repeatedly: {losses} machines were lost while running it"
-        lost = (
-            ValueError(f"the same games were {why}") if works[0].ids else ChildProcessError(f"the same work was {why}")
-        )
+        error_type, what = (ValueError, "games were") if works[0].ids else (ChildProcessError, "work was")
+        lost = error_type(f"the same {what} lost repeatedly: {losses} machines were lost while running it")
         return [Failed(work.number, lost) for work in works]
 
     async def _member_with_room(self) -> _Member:
@@ -285,7 +272,7 @@ class DaskPool(Pool):
             fit = [member for member in self._fit if len(member.doing) < 2 * member.cores]
             if fit and self._client.status == "running":
                 return min(fit, key=lambda member: len(member.doing) / member.cores)
-            await asyncio.sleep(_WAIT)
+            await asyncio.sleep(0.05)
 
     def _settled(self, member: _Member, works: Sequence[Work], done: Done) -> list[Event]:
         for work, event in zip(works, done.events, strict=True):

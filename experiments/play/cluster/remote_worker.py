@@ -12,6 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -57,8 +58,6 @@ class _KnownTask:
 
 
 class _ThreadsOwn(threading.local):
-    """The worker process of this thread, and its task."""
-
     pool: LokyPool | None = None
     known: _KnownTask | None = None
 
@@ -105,20 +104,18 @@ def versions() -> dict[str, str]:
     packages = {name: version for name, version in log_parts.versions().items() if name != "machine"}
     digest = hashlib.sha256()
     root = Path(__file__).parents[3]
-    for path in sorted(
-        path for room in ("isolation", "heuristics", "experiments") for path in (root / room).rglob("*.py")
-    ):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    for folder in ("isolation", "heuristics", "experiments"):
+        for path in sorted((root / folder).rglob("*.py")):
+            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     return {**packages, "distributed": distributed.__version__, "sources": digest.hexdigest()[:12]}
 
 
 def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def do(key: str, works: Sequence[Work]) -> Done:
@@ -132,10 +129,10 @@ def do(key: str, works: Sequence[Work]) -> Done:
     known, interrupted = _tasks[key] if key else None, _interruption()
     try:
         pool = _own.pool = _own.pool or LokyPool(1)
-        if known and known is not _own.known:
-            pool.assign(known.task)
-            _own.known = known
         if known:
+            if known is not _own.known:
+                pool.assign(known.task)
+            _own.known = known
             _compile(known, pool, interrupted)
         began = time.monotonic()
         events = _events(pool, works, known is not None, interrupted)

@@ -36,8 +36,6 @@ STOPPED_ALLOWED = 2.0
 processes continue one after another."""
 LONGEST_STEP = 1.0
 """Maximum seconds counted between two looks: if more pass, this process may have been suspended."""
-_FILES = 16
-"""Open files to allow for each worker: eight, and as many for everything else."""
 _SAFE_PATH = "PYTHONSAFEPATH"
 _INTERRUPT = {signal.SIGINT}
 _one_starts = threading.Lock()
@@ -68,17 +66,17 @@ class LokyPool(Pool):
 
     def __init__(self, jobs: int) -> None:
         super().__init__(jobs)
-        _allow_files(_FILES * jobs)
+        _allow_files(16 * jobs)  # eight for each worker, and as many for everything else
         self._folder = temporary_folder("workers")
         self._workers = [_Worker(self._folder.path / f"marker-{index}") for index in range(jobs)]
         self._task: Task | None = None
         self._task_file: Path | None = None
 
     def assign(self, task: Task) -> None:
-        """See `Pool.assign`. The task is passed to the workers in a file, which each reads once."""
         self._end(worker for worker in self._workers if worker.work)
         if self._task_file:
             self._task_file.unlink()
+        # The task is passed to the workers in a file, which each reads once.
         self._task, self._task_file = task, self._folder.path / f"task-{next(self._numbers)}"
         self._task_file.write_bytes(pickle.dumps(task))
 
@@ -130,7 +128,8 @@ class _Worker:
         self._marker[:] = (-1, 0, 0, 0)
         try:
             with nullcontext() if self._pid else _starting():
-                self.future = self._running().submit(_do, task_file, work.function, work.arguments)
+                self._executor = self._executor or _executor(self._file)
+                self.future = self._executor.submit(_do, task_file, work.function, work.arguments)
         except BrokenProcessPool as death:
             self.future = Future()
             self.future.set_exception(death)
@@ -178,26 +177,19 @@ class _Worker:
     def _pid(self) -> int | None:
         return next(iter(self._executor._processes), None) if self._executor else None
 
-    def _running(self) -> ProcessPoolExecutor:
-        if self._executor is None:
-            # One thread per worker: the games run in parallel. All share one cache of compiled code.
-            environment = {
-                "OMP_NUM_THREADS": "1",
-                "NUMBA_NUM_THREADS": "1",
-                code_cache.ENVIRONMENT_VARIABLE: str(code_cache.folder()),
-            }
-            setup = self._file, os.getpid()
-            self._executor = ProcessPoolExecutor(1, initializer=_begin, initargs=setup, env=environment)
-        return self._executor
+
+def _executor(marker: Path) -> ProcessPoolExecutor:
+    # One thread per worker: the games run in parallel. All share one cache of compiled code.
+    environment = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    environment[code_cache.ENVIRONMENT_VARIABLE] = str(code_cache.folder())
+    return ProcessPoolExecutor(1, initializer=_begin, initargs=(marker, os.getpid()), env=environment)
 
 
 def _patience(task: Task | None, game: int, mover: int, ply: int, is_compiled: int) -> float:
-    """Return the seconds that a worker may be at a ply."""
     return task.patience[task.schedule.players(np.array([game]))[0][mover]] if task and is_compiled else math.inf
 
 
 def _allow_files(count: int) -> None:
-    """Raise the soft limit of open files to this number, if the system allows it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < count:
         with suppress(ValueError, OSError):

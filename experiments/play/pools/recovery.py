@@ -154,7 +154,6 @@ def play_missing(
     """Play until nothing is missing, or until interrupted; every game that was returned has then been recorded.
 
     Args:
-        record: called with finished games.
         report: called about ten times a second.
         users: agents, by their indices in the plan, that run code that does not ship with the toolkit.
         given_up: those that have forfeited games before.
@@ -204,7 +203,6 @@ class _Run:
     in_vain: Counter[int] = field(default_factory=Counter)
 
     def without_forfeits(self, ids: Ids) -> Ids:
-        """Record the games of players that forfeit them, and return the others."""
         if not self.killers.given_up:
             return ids
         losers = {id_: self.killers.forfeiting(self._agents_of(id_)) for id_ in ids.tolist()}
