@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: tournament install test slow exhaustive lint docs wheel bench reference lowest newest clean
+.PHONY: tournament install test slow exhaustive lint docs wheel bench sizes lowest newest clean
 
 tournament: $(VENV)/installed
 	$(BIN)/isolation tournament
@@ -28,6 +28,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python docs/room_sizes.py
 
 # The site, in build/site.
 docs: $(VENV)/installed
@@ -42,9 +43,9 @@ wheel:
 bench: $(VENV)/installed-dev
 	$(BIN)/pytest benchmarks --numprocesses=0 --benchmark-only --benchmark-columns=min,median,rounds
 
-# The list of modules.
-reference: $(VENV)/installed
-	$(BIN)/python docs/list_modules.py
+# How many lines each room has, and may have.
+sizes: $(VENV)/installed
+	$(BIN)/python docs/room_sizes.py
 
 lowest:
 	.ci/lowest

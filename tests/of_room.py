@@ -56,5 +56,5 @@ if __name__ == "__main__":
     (asked,) = sys.argv[1:]
     room = asked.strip("/").removeprefix("knights_isolation/")
     if not (ROOT / "knights_isolation" / room / "__init__.py").is_file():
-        sys.exit(f"{asked}: no such room; docs/contributing/modules.md lists them")
+        sys.exit(f"{asked}: no such room; make sizes lists them")
     print(*(file.relative_to(ROOT) for file in files_of(room.replace("/", "."))))

@@ -193,11 +193,6 @@ def test_a_tutorial_can_be_followed(page: Path, tmp_path: Path, monkeypatch: pyt
             assert result.exit_code == 0, f"{line}\n{result.output}"
 
 
-def test_the_list_of_modules_is_current() -> None:
-    written = runpy.run_path(str(ROOT / "docs" / "list_modules.py"))["module_list"]()
-    assert (ROOT / "docs" / "contributing" / "modules.md").read_text(encoding="utf-8") == written, "make reference"
-
-
 COMPLETED = {ROOT / "docs" / "reference" / name for name in ("command-line.md", "python.md")}
 """Pages that the site completes from the program."""
 

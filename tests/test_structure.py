@@ -254,21 +254,22 @@ def test_pages_about_the_code_name_files_that_there_are():
     assert {page: set(names) - files for page, names in named.items() if set(names) - files} == {}
 
 
-def test_the_picture_of_the_rooms_shows_the_layers_that_the_linter_checks():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    layers = {
-        container.partition(".")[2]: setting["layers"]
-        for setting in settings["contracts"]
-        for container in setting.get("containers", ())
-        if "." in container
-    }
+def test_the_page_about_the_code_has_each_folder_in_one_of_nineteen_rooms():
     page = (CONTRIBUTORS / "architecture.md").read_text(encoding="utf-8")
-    head, _, *lines = page.partition("```\nisolation ")[2].partition("```")[0].splitlines()
-    starts = [0, head.index("experiments") + len("isolation "), head.index("reports") + len("isolation "), None]
-    for package, start, end in zip(layers, starts, starts[1:], strict=False):
-        drawn = [set(line[start:end].split()) for line in lines if line[start:end].strip()]
-        rooms = [{room for room in layer.split(" | ") if (ROOT / package / room).is_dir()} for layer in layers[package]]
-        assert all(room <= printed for room, printed in zip(rooms, drawn, strict=True)), package
+    drawing = page.partition("```mermaid\n")[2].partition("```")[0]
+    rooms = re.findall(r"^\*\*(\w+)\*\* \((.*?)\):", page, re.MULTILINE | re.DOTALL)
+    assert {name for name, _ in rooms} | {"environments"} == set(re.findall(r"[a-z]{3,}", drawing)) - {"flowchart"}
+    assert len(rooms) <= 19
+    listed = [place for _, places in rooms for place in re.findall(r"`(.+?)`", places)]
+    folders = [place for place in listed if not place.endswith(".py")] + ["knights_isolation/environments"]
+    there = [path.parent for path in ROOT.glob("*/*/__init__.py") if not path.parent.is_symlink()]
+    names = {str(folder.relative_to(ROOT)) for folder in there if not folder.is_relative_to(ROOT / "benchmarks")}
+    assert sorted(folders) == sorted({*names, "heuristics"})
+
+
+def test_no_room_has_more_lines_than_it_may():
+    sizes = run_path(str(ROOT / "docs" / "room_sizes.py"))["sizes"]()
+    assert [room for room, (_, lines, allowed) in sizes.items() if lines > allowed] == []
 
 
 @pytest.mark.exhaustive
