@@ -103,7 +103,7 @@ def _rests_on(runs: Sequence[Path]) -> str:
 def _files(place: Path) -> Iterator[Path]:
     for path, folders, names in os.walk(place):
         folders[:] = [name for name in folders if name != "__pycache__"]
-        yield from (Path(path, name) for name in names)
+        yield from (Path(path, name) for name in names if not name.endswith(".html"))  # pages rest on answers
 
 
 def _encoded(value: Any) -> Any:

@@ -99,6 +99,14 @@ def test_an_answer_is_made_again_when_something_it_rests_on_changes(change, made
     assert made == ["run_answer"] * 2
 
 
+def test_a_report_of_the_run_leaves_the_answer_as_it_is(made: list[str]) -> None:
+    gauntlet().write("runs/a")
+    said("results", "runs/a")
+    said("report", "runs/a")
+    said("results", "runs/a")
+    assert made == ["run_answer"]
+
+
 def test_the_answer_of_an_unfinished_run_is_never_kept(made: list[str]) -> None:
     run = gauntlet()
     run.planned = len(run.rows) + 10
