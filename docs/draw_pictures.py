@@ -29,7 +29,7 @@ from knights_isolation.reports.lab.server import LabServer, listen
 from knights_isolation.reports.pages.board_images import write_gif
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import save
-from knights_isolation.reports.replay import captions_of, replay_of_moves, replay_of_record, replay_page
+from knights_isolation.reports.replay import captions_of, replay_of_moves, replay_of_row, replay_page
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -75,21 +75,21 @@ def draw_board() -> None:
 def draw_game() -> None:
     """Animate a game between two searches."""
     agents = (parse_agent(f"ID:{name}@nodes=3000") for name in ("territory", "improved"))
-    replay = replay_of_record("A game", play(*agents, opening=[24, 14]))
+    replay = replay_of_row("A game", vars(play(*agents, opening=[24, 14])))
     write_gif(IMAGES / "game.gif", replay.moves, replay.size, captions_of(replay), replay.agents)
 
 
 def draw_boards() -> None:
     """Write pages of three games: on the default board with its mistakes, on the course's, and one of perfect play."""
     agents = [parse_agent(f"ID:{name}@nodes=3000") for name in ("territory", "improved")]
-    usual = replay_of_record("Territory against Improved", play(*agents, opening=[24, 14]))
+    usual = replay_of_row("Territory against Improved", vars(play(*agents, opening=[24, 14])))
     winners = [solve(usual.board(ply)).winner for ply in range(len(usual.moves) + 1)]
     lost = [ply for ply in range(3, len(winners)) if winners[ply - 1] == 2 - ply % 2 != winners[ply]]
     course = play(*agents, opening=[49, 15], size="9x11")
     perfect = replay_of_moves([12, 3, *solve(Board.from_moves([12, 3], size="5x5")).line], Size(5, 5))
     replays = {
         "7x7": replace(usual, mistakes=tuple(lost)),
-        "9x11": replay_of_record("Territory against Improved on the board of the course's third edition", course),
+        "9x11": replay_of_row("Territory against Improved on the board of the course's third edition", vars(course)),
         "5x5": replace(perfect, title="Perfect play", agents=("Solver", "Solver"), opening=2),
     }
     for size, replay in replays.items():

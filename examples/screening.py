@@ -26,16 +26,15 @@ from knights_isolation.experiments.record import log
 from knights_isolation.experiments.statistics.proportions import Interval
 from knights_isolation.experiments.studies.screening import (
     AgentAnswers,
-    Agreement,
     Screening,
     answer_values,
     ask,
     collect_answers,
-    known_agreements,
     score,
     screen,
 )
 from knights_isolation.experiments.suite import Suite, shipped_suites
+from knights_isolation.experiments.suite.suite_file import Agreement, known_agreements
 from knights_isolation.reports.studies.screening import verdict
 from knights_isolation.reports.text.cell_values import Points, Share, pluralise
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from knights_isolation.experiments.statistics.run_results import RunResults
 
 _KIND = "$kind"
+_KINDS = {
+    name: kind for part in (cell_values, rendering) for name, kind in vars(part).items() if isinstance(kind, type)
+}
 
 
 def results_of(
@@ -73,37 +76,51 @@ def _kept(
         return make(runs)
     paths = run_paths(runs)
     made = cache(lambda: make(paths))
-    asked = repr((os.getcwd(), list(map(str, paths)), question, is_kept()))
-    file = folder() / "answers" / f"{sha256(asked.encode()).hexdigest()}.json"
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        kept = json.loads(file.read_text(encoding="utf-8"), object_hook=_decoded)
-        if kept["rests_on"] == _rests_on(paths):
+    try:
+        asked = repr((os.getcwd(), list(map(str, paths)), question, is_kept()))
+        file, rests_on = folder() / "answers" / sha256(asked.encode()).hexdigest(), _rests_on(paths)
+    except OSError:  # a file has gone meanwhile, or the working directory
+        return made()
+    with suppress(OSError, ValueError):
+        kept = json.loads(_checked(file.read_bytes()), object_hook=_decoded)
+        if kept["rests_on"] == rests_on:
             sections = Deferred(kept["first"], lambda: made().sections[1:])
             return Result(cast("RunResults", None), sections, lambda: made().plot(), more=tuple(kept["more"]))
     answer = made()
-    if all(state_of(run) == "finished" for run in paths):
-        from knights_isolation.isolation.files.atomic_write import write_atomic
+    with suppress(OSError):
+        # What has changed meanwhile may be in the answer or not.
+        if all(state_of(run) == "finished" for run in paths) and _rests_on(paths) == rests_on:
+            from knights_isolation.isolation.files.atomic_write import write_atomic
 
-        with suppress(OSError):
+            kept = {"rests_on": rests_on, "first": answer.sections[0], "more": answer.more}
+            body = json.dumps(_encoded(kept)).encode()
             file.parent.mkdir(exist_ok=True)
-            kept = {"rests_on": _rests_on(paths), "first": answer.sections[0], "more": answer.more}
-            write_atomic(file, lambda writable: writable.write(json.dumps(_encoded(kept)).encode()))
+            write_atomic(file, lambda writable: writable.write(sha256(body).digest() + body))
     return answer
+
+
+def _checked(kept: bytes) -> bytes:
+    """Return what was kept, behind its checksum; raise ValueError if it was damaged or edited."""
+    size = sha256().digest_size
+    if sha256(kept[size:]).digest() != kept[:size]:
+        raise ValueError
+    return kept[size:]
 
 
 def _rests_on(runs: Sequence[Path]) -> str:
     """Return a digest of the names, sizes and times of the files that an answer about runs rests on."""
-    beside = {file for run in runs for file in run.absolute().parent.glob("*/*.json")}
+    # Answers name what runs beside these say at equal cost. Pages in runs rest on answers.
+    own = (file for run in runs for file in run.glob("*") if file.suffix != ".html")
+    beside = (
+        file for run in runs for part in ("*.json", "games/*") for file in run.absolute().parent.glob(f"*/{part}")
+    )
     code = (Path(__file__).parents[1] / room for room in ("experiments", "isolation", "reports"))
-    files = {*beside, *HOME.glob("*.jsonl"), *(file for place in (*runs, *code) for file in _files(place))}
-    stats = ((str(file), file.stat()) for file in sorted(files))
-    return sha256(repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]).encode()).hexdigest()
-
-
-def _files(place: Path) -> Iterator[Path]:
-    for path, folders, names in os.walk(place):
-        folders[:] = [name for name in folders if name != "__pycache__"]
-        yield from (Path(path, name) for name in names if not name.endswith(".html"))  # pages rest on answers
+    ours = (
+        Path(path, name) for room in code for path, _, names in os.walk(room) for name in names if ".pyc" not in name
+    )
+    stats = ((str(file), file.stat()) for file in sorted({*own, *beside, *HOME.glob("*.jsonl"), *ours}))
+    facts = [(name, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for name, stat in stats]
+    return sha256(repr(facts).encode()).hexdigest()
 
 
 def _encoded(value: Any) -> Any:
@@ -124,4 +141,4 @@ def _decoded(value: dict[str, Any]) -> Any:
     if _KIND not in value:
         return value
     parts = (tuple(part) if isinstance(part, list) else part for part in value["of"])
-    return getattr(rendering if value[_KIND] in ("Section", "Spare") else cell_values, value[_KIND])(*parts)
+    return _KINDS[value[_KIND]](*parts)

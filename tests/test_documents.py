@@ -2,7 +2,6 @@
 
 import linecache
 import re
-import runpy
 import shutil
 from contextlib import redirect_stdout
 from io import StringIO

@@ -77,6 +77,17 @@ def _another_run_is_played_beside(run: Path) -> None:
     gauntlet().write("runs/b")
 
 
+def _a_run_beside_it_goes_on(run: Path) -> None:
+    os.utime(next(Path("runs/beside/games").iterdir()), ns=(0, 1))
+
+
+def _the_games_lie_elsewhere_and_change(run: Path) -> None:
+    (run / "games").rename("elsewhere")
+    (run / "games").symlink_to(Path("elsewhere").resolve())
+    said("results", str(run))
+    os.utime(next(Path("elsewhere").iterdir()), ns=(0, 1))
+
+
 def _a_try_is_noted(run: Path) -> None:
     with open("runs/tries.jsonl", "a") as file:
         file.write("")
@@ -89,14 +100,20 @@ def _facts_are_edited(run: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [_another_game_is_logged, _another_run_is_played_beside, _a_try_is_noted, _facts_are_edited]
+    "change",
+    [
+        *(_another_game_is_logged, _another_run_is_played_beside, _a_run_beside_it_goes_on),
+        *(_the_games_lie_elsewhere_and_change, _a_try_is_noted, _facts_are_edited),
+    ],
 )
 def test_an_answer_is_made_again_when_something_it_rests_on_changes(change, made: list[str]) -> None:
     gauntlet().write("runs/a")
+    gauntlet().write("runs/beside")
     said("results", "runs/a")
     change(Path("runs/a"))
+    before = len(made)
     said("results", "runs/a")
-    assert made == ["run_answer"] * 2
+    assert len(made) == before + 1
 
 
 def test_a_report_of_the_run_leaves_the_answer_as_it_is(made: list[str]) -> None:
@@ -121,16 +138,50 @@ def test_whoever_sends_a_run_sends_no_answer_with_it(folder: Path, made: list[st
     before = set(Path("runs").rglob("*"))
     said("results", "runs/a")
     assert set(Path("runs/a").rglob("*")) <= before
-    assert [path.suffix for path in folder.iterdir()] == [".json"]
+    assert len(list(folder.iterdir())) == 1
 
 
-@pytest.mark.parametrize("damage", ["", "[]", "{}", '{"rests_on": 3}', '{"$kind": "Nonsense", "of": []}'])
-def test_a_damaged_kept_answer_is_made_again(damage: str, folder: Path, made: list[str]) -> None:
+def _other_title(kept: bytes) -> bytes:
+    return kept.replace(b"No significant", b"A significant ")
+
+
+@pytest.mark.parametrize("damage", [lambda kept: b"", lambda kept: kept[:40], lambda kept: kept[32:], _other_title])
+def test_a_damaged_or_edited_kept_answer_is_made_again(damage, folder: Path, made: list[str]) -> None:
     gauntlet().write("runs/a")
     first = said("results", "runs/a")
-    next(folder.iterdir()).write_text(damage)
+    (file,) = folder.iterdir()
+    assert damage(file.read_bytes()) != file.read_bytes()
+    file.write_bytes(damage(file.read_bytes()))
     assert said("results", "runs/a") == first
     assert len(made) == 2
+
+
+def test_what_changes_while_an_answer_is_made_keeps_it_from_being_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gauntlet().write("runs/a")
+    read = __import__("knights_isolation.reports.kept_answers", fromlist=["read_runs"]).read_runs
+
+    def read_and_change(*arguments):
+        found = read(*arguments)
+        _another_game_is_logged(Path("runs/a"))
+        return found
+
+    monkeypatch.setattr("knights_isolation.reports.kept_answers.read_runs", read_and_change)
+    said("results", "runs/a")
+    assert not folder.exists()
+
+
+def test_an_answer_in_a_deleted_folder_is_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, made: list[str]
+) -> None:
+    gauntlet().write(tmp_path / "a")
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert "between Good and Base" in said("results", str(tmp_path / "a"))
+    monkeypatch.chdir(tmp_path)
 
 
 def test_a_low_terminal_hides_rows_of_a_kept_answer_like_those_of_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:

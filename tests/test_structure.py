@@ -1,7 +1,9 @@
 """The house: imports run downwards, functions are short, what is imported is declared, and starting costs little."""
 
 import ast
+import importlib
 import importlib.metadata
+import importlib.util
 import re
 import subprocess
 import sys
@@ -63,6 +65,21 @@ def test_imports_run_downwards():
 
 def test_one_top_level_name_is_installed():
     assert importlib.metadata.distribution("knights-isolation").read_text("top_level.txt") == "knights_isolation\n"
+
+
+def test_scripts_beside_the_packages_import_what_there_is():
+    missing = []
+    for script in sorted(path for room in ("benchmarks", "docs", "examples") for path in (ROOT / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("knights_isolation"):
+                module = importlib.import_module(str(node.module))
+                inner = f"{node.module}."
+                missing += [
+                    (script.name, alias.name)
+                    for alias in node.names
+                    if not hasattr(module, alias.name) and importlib.util.find_spec(inner + alias.name) is None
+                ]
+    assert missing == []
 
 
 def test_packages_are_imported_by_their_one_name_alone():
