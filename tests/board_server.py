@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 
 from knights_isolation.reports.board.board_api import cookie_of
-from knights_isolation.reports.board.board_processes import ROOM
+from knights_isolation.reports.board.board_processes import USUAL_LIMITS
 from knights_isolation.reports.lab.server import LabServer, listen
 
 SECRETS = {}
@@ -14,11 +14,11 @@ SECRETS = {}
 
 
 @contextmanager
-def serving(shelf, room=ROOM):
+def serving(resources, limits=USUAL_LIMITS):
     """Serve in a thread; gives the port."""
     with listen(0) as listener:
         port = listener.getsockname()[1]
-        server = LabServer(shelf, port, room)
+        server = LabServer(resources, port, limits)
         SECRETS[port] = server.secret
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

@@ -198,7 +198,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(daemons, "serve_worker", lambda *options: True)
     patch.setattr(
         "knights_isolation.reports.lab.server.serve_in_background",
-        lambda shelf, path, announce: nullcontext(lambda: None),
+        lambda resources, path, announce: nullcontext(lambda: None),
     )
     patch.setattr("webbrowser.open", lambda address: True)
-    patch.setattr(server, "serve", lambda shelf, port, name, *options: print(f"{name}: http://127.0.0.1/"))
+    patch.setattr(server, "serve", lambda resources, port, name, *options: print(f"{name}: http://127.0.0.1/"))

@@ -27,7 +27,7 @@ from knights_isolation.reports.board.resources import Resources, packed
 
 LATE = {"size": "7x7", "moves": [24, 14, 9, 1]}
 SHORT = {"position": LATE, "heuristics": ["improved"], "depth": 1}
-ROOM = ServerLimits(short=1.0, longest=3600.0, long_places=2, long_places_a_page=1)
+USUAL_LIMITS = ServerLimits(short=1.0, longest=3600.0, long_places=2, long_places_a_page=1)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ AGENTS = {
 
 
 def sleeping(game, player):
-    time.sleep(ROOM.short)
+    time.sleep(USUAL_LIMITS.short)
 
 
 def ask(port, address, question, page=""):
@@ -113,10 +113,10 @@ def file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def port(file):
-    shelf = Resources(
+    resources = Resources(
         heuristics={"sleeping": sleeping, "mine": load_heuristic(str(file), "score").value}, agents=AGENTS
     )
-    with serving(shelf, ROOM) as port:
+    with serving(resources, USUAL_LIMITS) as port:
         ask(port, "values", SHORT)
         yield port
 

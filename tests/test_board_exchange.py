@@ -36,8 +36,8 @@ def line_of(given):
     return board_of(Position(**setup, moves=given["moves"]))
 
 
-def export(kind, position, shelf=Resources(), **options):  # noqa: B008 - a frozen value
-    return export_line(ExportQuestion(kind=kind, position=position, **options), shelf)
+def export(kind, position, resources=Resources(), **options):  # noqa: B008 - a frozen value
+    return export_line(ExportQuestion(kind=kind, position=position, **options), resources)
 
 
 # In
@@ -207,13 +207,13 @@ def test_a_row_of_a_log_is_of_a_finished_game():
 def test_a_game_of_the_run_is_given_out_with_its_scores_and_a_line_beside_it_without(run):
     record = random_record(1)
     position = Position(size="5x5", moves=list(record.moves))
-    shelf = Resources((run,))
-    data = json.loads(export("json", position, shelf, run="played", game="1")["text"])
+    resources = Resources((run,))
+    data = json.loads(export("json", position, resources, run="played", game="1")["text"])
     assert (data["agent_1"], data["depth"]) == ("Random", list(record.depth))
-    assert "played, game 1" in export("html", position, shelf, run="played", game="1")["text"]
-    assert '[GameId "1"]' in export("pgn", position, shelf, run="played", game="1")["text"]
+    assert "played, game 1" in export("html", position, resources, run="played", game="1")["text"]
+    assert '[GameId "1"]' in export("pgn", position, resources, run="played", game="1")["text"]
     shorter = Position(size="5x5", moves=list(record.moves[:4]))
-    assert json.loads(export("json", shorter, shelf, run="played", game="1")["text"])["agent_1"] == "Player 1"
+    assert json.loads(export("json", shorter, resources, run="played", game="1")["text"])["agent_1"] == "Player 1"
 
 
 def test_pictures_are_of_the_position_and_of_the_whole_line():

@@ -27,7 +27,7 @@ from knights_isolation.isolation.search.agents import GreedyAgent, RandomAgent
 from knights_isolation.isolation.search.interpreted import value_of_move
 from knights_isolation.reports.board import board_processes
 from knights_isolation.reports.board.board_api import IMPORT, MOST_BYTES, MOST_BYTES_IMPORTED, refusal
-from knights_isolation.reports.board.board_processes import ROOM, Processes
+from knights_isolation.reports.board.board_processes import USUAL_LIMITS, Processes
 from knights_isolation.reports.board.handlers import exact, explored, games, safe_agent
 from knights_isolation.reports.board.resources import (
     ExploreQuestion,
@@ -74,8 +74,10 @@ def records(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def port(records):
-    shelf = Resources((records[0],), {"distance": distance, "failing": failing}, {"my agent": GreedyAgent("my agent")})
-    with serving(shelf) as port:
+    resources = Resources(
+        (records[0],), {"distance": distance, "failing": failing}, {"my agent": GreedyAgent("my agent")}
+    )
+    with serving(resources) as port:
         yield port
 
 
@@ -296,7 +298,7 @@ def test_replies_in_a_run_are_counted_and_read_anew_when_it_has_grown(tmp_path):
 
 
 def test_reading_a_log_leaves_memory_for_what_comes_next(records):
-    with serving(Resources((records[0],)), replace(ROOM, short_places=1)) as port:
+    with serving(Resources((records[0],)), replace(USUAL_LIMITS, short_places=1)) as port:
         assert ask(port, "/api/explore", {"run": "played", "position": {"size": "5x5"}})[0] == 200
         assert ask(port, "/api/runs/played/games")[0] == 200
         question = {"position": OPENING, "heuristics": ["improved"]}

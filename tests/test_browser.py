@@ -99,8 +99,8 @@ def silent(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(run, silent):
-    shelf = Resources((run, silent), {"distance": distance}, {"first": parse_agent("random")})
-    with serving(shelf) as port:
+    resources = Resources((run, silent), {"distance": distance}, {"first": parse_agent("random")})
+    with serving(resources) as port:
         yield f"http://127.0.0.1:{port}/board"
 
 
@@ -932,8 +932,8 @@ def test_first_placements_show_their_refutations_and_what_runs_played(visit, lab
 
 def test_a_puzzle_is_tried_until_a_move_keeps_the_win_and_counts_once(visit, lab):
     page = visit(f"{lab[0]}/openings?puzzle=3")
-    shelf = Resources()
-    asked, kept = puzzle(PuzzleQuestion(number=3), shelf), judge_move(PuzzleAnswer(number=3), shelf)["moves"]
+    resources = Resources()
+    asked, kept = puzzle(PuzzleQuestion(number=3), resources), judge_move(PuzzleAnswer(number=3), resources)["moves"]
     lost = next(move for move in Board.from_moves(asked["moves"], asked["size"]).legal_cells() if move not in kept)
     choose = lambda move: page.locator(f"#puzzle [data-cell='{move}']").click()  # noqa: E731
     expect(page.locator("#puzzle-rating")).to_have_text(f"rated {asked['rating']:,} · you 1,500")

@@ -44,7 +44,7 @@ from knights_isolation.isolation.processes.sandbox import (
 )
 from knights_isolation.isolation.processes.subprocess_player import HANGS_AFTER, IMPORT_SECONDS, USUAL_CAP
 from knights_isolation.isolation.search.agents import GreedyAgent
-from knights_isolation.reports.board.board_processes import ROOM
+from knights_isolation.reports.board.board_processes import USUAL_LIMITS
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab.starting_runs import BEGIN_SECONDS, SILENT_SECONDS
 
@@ -256,9 +256,9 @@ LIMITS = {
     "player of a file": (f"{HANGS_AFTER:g} s beyond its limit", f"{MOST_STARTED} a move"),
     "restricted player": (f"import {IMPORT_SECONDS:g} s, move {USUAL_CAP:g} s", f"{PROCESSOR_SECONDS} s an answer"),
     "evaluated candidate": (f"{LONGEST_WAIT:g} s", f"{PROCESSOR_SECONDS} s"),
-    "pasted function": (f"{ROOM.longest:g} s", f"{PROCESSOR_SECONDS} s an answer"),
+    "pasted function": (f"{USUAL_LIMITS.longest:g} s", f"{PROCESSOR_SECONDS} s an answer"),
     "sandboxed run of the lab": (f"{BEGIN_SECONDS:g} s to begin, {SILENT_SECONDS:g} s a game",),
-    "question of the board": (f"{ROOM.longest:g} s", f"{ROOM.memory >> 30} GiB more"),
+    "question of the board": (f"{USUAL_LIMITS.longest:g} s", f"{USUAL_LIMITS.memory >> 30} GiB more"),
     "engine": (f"{WAITS.start:g} s to start, {WAITS.silence:g} s of silence",),
 }
 

@@ -29,17 +29,17 @@ from knights_isolation.experiments.play.pools.batch_feed import BatchPace
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, PlayedBatch, Task, task_of
 from knights_isolation.experiments.play.pools.loky_pool import LokyPool
 from knights_isolation.experiments.play.pools.pool import (
+    ClusterState,
     Died,
     Event,
     Failed,
     Finished,
-    Fleet,
     Machine,
     Suspect,
     UnreachableError,
     Work,
 )
-from knights_isolation.experiments.play.runner import _fleet_notes
+from knights_isolation.experiments.play.runner import _cluster_notes
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.folders import LOCK
 from knights_isolation.isolation.games.match import batch_of
@@ -307,7 +307,7 @@ def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkey
         assert isinstance(finished, Finished)
         assert pool.had == [("tcp://lab1:1", (number,)), ("tcp://lab2:1", (number,))]
         note = "lab1 (tcp://lab1:1) does not play: OSError: [Errno 28] No space left on device"
-        assert note in pool.fleet.notes
+        assert note in pool.cluster_state.notes
     with ScriptedMachines(unfit) as pool:
         pool.submit(np.array([4, 5]))
         with pytest.raises(UnreachableError, match=r"can play; lab1 \(tcp://lab1:1\): OSError: .* No space left"):
@@ -624,7 +624,11 @@ def test_unlike_machines_are_warned_of_where_a_clock_limits_somebody() -> None:
     machines = [Machine(name, 2, f"processor {name}", 1.0, 2) for name in ("a", "b")]
     keys = {"format": "head-to-head", "baseline": "random", "pairs": 2}
     message = [
-        len(_fleet_notes(make_plan(load_config(None, {**keys, "contenders": [agent]})), Fleet(some, BatchPace(1))))
+        len(
+            _cluster_notes(
+                make_plan(load_config(None, {**keys, "contenders": [agent]})), ClusterState(some, BatchPace(1))
+            )
+        )
         for agent in ("ID:open@ms=5", "ID:open@nodes=5")
         for some in (tuple(machines), tuple(machines[:1]))
     ]

@@ -49,11 +49,11 @@ def own_cache(tmp_path, monkeypatch):
         monkeypatch.setattr(f"knights_isolation.reports.lab.{module}.folder", lambda: tmp_path)
 
 
-def found(lines, shelf):
+def found(lines, resources):
     """Read the finding of each run that waits for it; gives how many that were."""
     waiting = lines.waiting()
     for run, seen in waiting.items():
-        content = json.loads(answer(partial(finding, run=run.name), shelf).body)
+        content = json.loads(answer(partial(finding, run=run.name), resources).body)
         lines.found(run, seen, content["finding"], content["bars"])
     return len(waiting)
 
@@ -80,23 +80,23 @@ def test_a_trial_is_kept_until_the_file_of_its_heuristic_changes(tmp_path, monke
 
 def test_a_run_that_had_no_games_yet_does_not_keep_that_as_its_finding(tmp_path):
     run = gauntlet(0, planned=8).write(tmp_path / "runs" / "run")
-    shelf, lines = Resources(home=tmp_path / "runs"), RunLines()
+    resources, lines = Resources(home=tmp_path / "runs"), RunLines()
     assert lines.line("run", run).finding == "No games yet"
     gauntlet(4, planned=8).write(tmp_path / "other")
     (tmp_path / "other" / "games").replace(run / "games")
     assert lines.line("run", run).finding is None
-    assert found(lines, shelf) == 1
+    assert found(lines, resources) == 1
     assert lines.line("run", run).finding
 
 
 def test_a_heuristic_s_verdicts_of_all_runs_are_listed(tmp_path):
     gauntlet(40, random_wins({"Base": 0.4, "Good": 0.9})).write(tmp_path / "runs" / "first")
-    shelf, lines = Resources(home=tmp_path / "runs"), RunLines()
-    assert lines.of_heuristic("open", shelf) == []
-    assert found(lines, shelf) == 1
-    (one,) = lines.of_heuristic("open", shelf)
+    resources, lines = Resources(home=tmp_path / "runs"), RunLines()
+    assert lines.of_heuristic("open", resources) == []
+    assert found(lines, resources) == 1
+    (one,) = lines.of_heuristic("open", resources)
     assert (one.run, one.agent, one.verdict) == ("first", "Good", "better")
-    assert lines.of_heuristic("nothing", shelf) == []
+    assert lines.of_heuristic("nothing", resources) == []
 
 
 def test_a_heuristic_is_rated_over_all_runs_of_one_board_and_limit(tmp_path):
@@ -105,11 +105,11 @@ def test_a_heuristic_is_rated_over_all_runs_of_one_board_and_limit(tmp_path):
         run.agents["Base"]["spec"] = "Base=ID:improved@nodes=1000"
         run.agents[name]["spec"] = f"{name}=ID:mine.py:{name}@nodes=1000"
         run.write(tmp_path / "runs" / name)
-    shelf, lines = Resources(home=tmp_path / "runs"), RunLines()
-    (pool,) = pools(lines.line(name, run) for name, run in shelf.named_runs().items())
+    resources, lines = Resources(home=tmp_path / "runs"), RunLines()
+    (pool,) = pools(lines.line(name, run) for name, run in resources.named_runs().items())
     assert (pool.board, pool.limit, sorted(pool.runs)) == ("7x7", "nodes=1000", ["first", "second"])
     question = partial(rated, runs=pool.runs, limit=pool.limit)
-    ratings = json.loads(answer(question, shelf).body)["ratings"]
+    ratings = json.loads(answer(question, resources).body)["ratings"]
     first, second, zero = (ratings[name] for name in ("mine.py:first", "mine.py:second", "improved"))
     assert (zero["runs"], zero["elo"], first["runs"], first["games"]) == (2, "0", 1, 240)
     assert (first["elo"][0], second["elo"][0]) == ("+", "−")
@@ -134,13 +134,13 @@ def test_a_gallery_s_ratings_are_those_of_ratings_and_no_control_is_taken_for_th
 
 def test_a_run_is_read_again_only_when_its_log_has_changed(tmp_path):
     run = gauntlet(12, lambda agent, *_: 2 if agent == "Good" else 1, planned=400).write(tmp_path / "runs" / "first")
-    shelf = Resources(home=tmp_path / "runs")
+    resources = Resources(home=tmp_path / "runs")
     lines = RunLines()
     line = lines.line("first", run)
     assert (line.question, line.finding, line.played, line.planned) == (
         "Does Good win more than Base on 7x7?", None, 96, 400,
     )  # fmt: skip
-    assert found(lines, shelf) == 1
+    assert found(lines, resources) == 1
     line = lines.line("first", run)
     assert line.finding == (
         "Stopped at 96 of 400 games: No significant difference between Good and Base against the same opponents"
@@ -148,11 +148,11 @@ def test_a_run_is_read_again_only_when_its_log_has_changed(tmp_path):
     assert [(bar[3], bar[0] > 0) for bar in line.bars] == [("no significant difference", False)]
     again = RunLines()  # as another start of the lab does
     assert again.line("first", run).finding == line.finding
-    assert found(again, shelf) == 0
+    assert found(again, resources) == 0
     part = next((run / "games").glob("*.parquet"))
     part.write_bytes(part.read_bytes() + b"")
     assert again.line("first", run).seen == signature(run) != line.seen
-    assert found(again, shelf) == 1
+    assert found(again, resources) == 1
 
 
 def test_the_state_of_a_run_is_that_of_the_process_that_plays_it(tmp_path):
@@ -311,19 +311,19 @@ def test_a_match_of_a_pasted_function_is_a_run_and_one_that_cannot_begin_leaves_
 
 
 def test_puzzles_are_won_by_the_moves_that_the_solver_keeps_and_keep_their_solution(tmp_path):
-    shelf = Resources()
+    resources = Resources()
     for number in (0, 5, 10**8):
-        asked = puzzle(PuzzleQuestion(number=number), shelf)
+        asked = puzzle(PuzzleQuestion(number=number), resources)
         board = Board.from_moves(asked["moves"], asked["size"])
         kept = solve(board).moves
         assert (asked["keeping"], asked["legal"]) == (len(kept), len(board.legal_cells()))
         assert asked["keeping"] < asked["legal"]
         assert asked["number"] < asked["count"]
         for move in board.legal_cells():
-            answer = judge_move(PuzzleAnswer(number=number, move=move), shelf)
+            answer = judge_move(PuzzleAnswer(number=number, move=move), resources)
             assert answer == ({"keeps": True, "moves": list(kept)} if move in kept else {"keeps": False, "moves": []})
     with pytest.raises(ValueError, match="illegal move"):
-        judge_move(PuzzleAnswer(number=0, move=asked["moves"][0]), shelf)
+        judge_move(PuzzleAnswer(number=0, move=asked["moves"][0]), resources)
 
 
 def test_the_opening_of_a_board_is_told_by_its_solved_table():

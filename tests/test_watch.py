@@ -246,9 +246,9 @@ def test_a_tournament_is_watched_while_it_is_played_and_its_page_stays(tmp_path,
     seen = []
 
     @contextmanager
-    def beside(shelf, path, announce):
-        with serve_in_background(shelf, path, announce, open_browser=False):
-            yield lambda: seen.append(load_findings(shelf.runs))
+    def beside(resources, path, announce):
+        with serve_in_background(resources, path, announce, open_browser=False):
+            yield lambda: seen.append(load_findings(resources.runs))
 
     monkeypatch.setattr("knights_isolation.reports.lab.server.serve_in_background", beside)
     words = ["match", "random", "greedy", "--pairs", "2", "--jobs", "1", "--watch", "--out", str(tmp_path / "run")]

@@ -84,7 +84,7 @@ def map_over(
                 raise KeyboardInterrupt
         if not out:
             break
-        for note in set(pool.fleet.notes if pool.fleet else ()) - reported:
+        for note in set(pool.cluster_state.notes if pool.cluster_state else ()) - reported:
             warnings.warn(note, stacklevel=2)
             reported.add(note)
         for event in pool.finished(TICK):

@@ -33,7 +33,7 @@ from .pools.batch_feed import BatchFeed, Stop
 from .pools.game_worker import Sharers, Task, task_of
 from .pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
 from .pools.loky_pool import LokyPool
-from .pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
+from .pools.pool import ClusterState, Machine, MakePool, Pool, UnreachableError
 from .pools.recovery import FORFEITED, KILLED, Costs, measure_in, play_missing, prepare
 from .run_extension import carry_over, extend
 
@@ -213,7 +213,7 @@ def _at_equal_cost(plan: Plan, conduct: _Conduct) -> tuple[Plan, dict[str, Cost]
     with deferred_interrupts() as interrupted, conduct.pools(conduct.jobs) as pool:
         task = task_of(plan)
         pool.assign(task)
-        if pool.fleet is None:
+        if pool.cluster_state is None:
             report = lambda sharers, reasons: tell(plan, "preparing", _names_of(plan, sharers))  # noqa: E731
             prepare(pool, task, conduct.jobs, interrupted, report)
         tell(plan, "measuring")
@@ -287,14 +287,14 @@ class _Run:
         with self._conduct.pools(self._conduct.jobs) as pool:
             task = task_of(self._plan, str((path / run_directory.ENGINES).absolute()))
             pool.assign(task)
-            if pool.fleet is None:
+            if pool.cluster_state is None:
                 self._prepare(pool, task)
 
             def look() -> None:
                 recorder.write_if_due()
-                if pool.fleet:
-                    self.notes[self._known :] = _fleet_notes(self._plan, pool.fleet)
-                self.report("playing", "", pool.fleet.machines if pool.fleet else None)
+                if pool.cluster_state:
+                    self.notes[self._known :] = _cluster_notes(self._plan, pool.cluster_state)
+                self.report("playing", "", pool.cluster_state.machines if pool.cluster_state else None)
 
             try:
                 info = run_directory.load_run(path)
@@ -343,9 +343,9 @@ class _Run:
         return [_STUCK if cap is None else _STUCK_FOR_GOOD] if may_hang else []
 
 
-def _fleet_notes(plan: Plan, fleet: Fleet) -> list[str]:
-    notes = [*fleet.notes, *_interpreted_notes(plan, fleet.interpreted)]
-    clocked, processors = on_the_clock(plan.entrants), {machine.processor for machine in fleet.machines}
+def _cluster_notes(plan: Plan, cluster_state: ClusterState) -> list[str]:
+    notes = [*cluster_state.notes, *_interpreted_notes(plan, cluster_state.interpreted)]
+    clocked, processors = on_the_clock(plan.entrants), {machine.processor for machine in cluster_state.machines}
     if clocked and len(processors) > 1:
         names = ", ".join(entrant.agent.name for entrant in clocked)
         notes.append(

@@ -202,8 +202,8 @@ class BoardApi:
     disconnects and by `cancel`.
     """
 
-    def __init__(self, shelf: Resources, processes: Processes) -> None:
-        self._shelf, self._processes = shelf, processes
+    def __init__(self, resources: Resources, processes: Processes) -> None:
+        self._resources, self._processes = resources, processes
         self._asked: dict[asyncio.Task[BoardAnswer], tuple[str, BaseModel]] = {}
 
     def routes(self) -> list[Route]:
@@ -233,9 +233,9 @@ class BoardApi:
     async def _start(self, request: Request) -> Response:
         shipped = [{"name": name, "meaning": heuristics.meaning(name)} for name in heuristics.names()]
         choices = {
-            "heuristics": [*shipped, *({"name": name, "meaning": "yours"} for name in self._shelf.heuristics)],
-            "agents": list(self._shelf.agents),
-            "runs": list(self._shelf.named_runs()),
+            "heuristics": [*shipped, *({"name": name, "meaning": "yours"} for name in self._resources.heuristics)],
+            "agents": list(self._resources.agents),
+            "runs": list(self._resources.named_runs()),
             "kinds": list(KINDS),
             "deepest": asked.DEEPEST,
             "longest": MOST_BYTES_IMPORTED,

@@ -83,26 +83,26 @@ class ServerLimits:
     idle_memory: int = 250 << 20
 
 
-ROOM = ServerLimits()
+USUAL_LIMITS = ServerLimits()
 
 
 class Processes:
-    """Answers questions about the resources on a shelf; belongs to one event loop.
+    """Answers questions about the resources; belongs to one event loop.
 
     Processes of a `sandbox`, a setup without what it makes, have its limits, and answer only once, since user code may
     have tampered with them.
 
     Raises:
-        ValueError: something on the shelf cannot be used in another process.
+        ValueError: a resource cannot be used in another process.
     """
 
-    def __init__(self, shelf: Resources, room: ServerLimits = ROOM, sandbox: Setup | None = None) -> None:
-        self._shelf = packed(shelf)
-        make = recipe(answering, self._shelf, 0 if sandbox else room.memory)
+    def __init__(self, resources: Resources, limits: ServerLimits = USUAL_LIMITS, sandbox: Setup | None = None) -> None:
+        self._resources = packed(resources)
+        make = recipe(answering, self._resources, 0 if sandbox else limits.memory)
         self._setup = replace(sandbox or Setup(b"", "none"), make=make)
-        self._room = room
-        self._short = asyncio.Semaphore(room.short_places)
-        self._waiting = asyncio.Semaphore(room.waiting)
+        self._limits = limits
+        self._short = asyncio.Semaphore(limits.short_places)
+        self._waiting = asyncio.Semaphore(limits.waiting)
         self._long: Counter[str] = Counter()
         self._idle: list[Child] = []
         self._preparing: set[asyncio.Task[None]] = set()
@@ -111,7 +111,7 @@ class Processes:
     async def answer(self, question: Question, page: str) -> BoardAnswer:
         """Answer a question of a page. Cancelling this task cancels the question."""
         if not CAN_SEARCH:
-            return await asyncio.to_thread(answer, question, self._shelf)
+            return await asyncio.to_thread(answer, question, self._resources)
         if self._waiting.locked():
             return failed(503, "the board is busy: try again later")
         async with self._waiting:
@@ -123,19 +123,19 @@ class Processes:
 
     async def _answered(self, question: Question, page: str, place: ExitStack) -> BoardAnswer:
         """Answer a question within its short place, which it leaves for a long one if it takes longer."""
-        room, is_kept = self._room, False
+        limits, is_kept = self._limits, False
         process = self._idle.pop() if self._idle else await self._started()
         asking = _in_thread(process.ask, (question,), math.inf)
         try:
-            if not await _is_done(asking, room.short):
+            if not await _is_done(asking, limits.short):
                 self.prepare()
-                if self._long.total() >= room.long_places or self._long[page] >= room.long_places_a_page:
+                if self._long.total() >= limits.long_places or self._long[page] >= limits.long_places_a_page:
                     return failed(503, "the board is busy with other long requests: try again later, or request less")
                 place.close()
                 self._long[page] += 1
                 place.callback(self._long.subtract, [page])
-                if not await _is_done(asking, room.longest - room.short):
-                    return failed(503, f"no answer within {room.longest:g} s: request less")
+                if not await _is_done(asking, limits.longest - limits.short):
+                    return failed(503, f"no answer within {limits.longest:g} s: request less")
             board_answer = BoardAnswer(*asking.result())
             is_kept = self._setup.guard == "none"
             return board_answer
@@ -166,8 +166,8 @@ class Processes:
         return process
 
     def _keep_or_end(self, process: Child, *, is_kept: bool = True) -> None:
-        is_full = self._is_closed or len(self._idle) >= self._room.short_places
-        if not is_kept or is_full or process.memory() > self._room.idle_memory:
+        is_full = self._is_closed or len(self._idle) >= self._limits.short_places
+        if not is_kept or is_full or process.memory() > self._limits.idle_memory:
             process.end()
         else:
             self._idle.append(process)
@@ -189,7 +189,7 @@ async def _is_done(asking: asyncio.Future[Any], seconds: float) -> bool:
     return bool((await asyncio.wait({asking}, timeout=seconds))[0])
 
 
-def answering(shelf: Resources, memory: int) -> Callable[[Question], tuple[Any, ...]]:
+def answering(resources: Resources, memory: int) -> Callable[[Question], tuple[Any, ...]]:
     """Return a function that answers questions, in a process that may use at most `memory` additional bytes.
 
     Memory 0 leaves the limit as it is, as a sandboxed process must. What most questions need is loaded before.
@@ -198,13 +198,13 @@ def answering(shelf: Resources, memory: int) -> Callable[[Question], tuple[Any, 
         import_module(f"{__package__}.{name}")
     if memory:
         limit_memory(memory)
-    return lambda question: tuple(answer(question, shelf))
+    return lambda question: tuple(answer(question, resources))
 
 
-def answer(question: Question, shelf: Resources) -> BoardAnswer:
+def answer(question: Question, resources: Resources) -> BoardAnswer:
     """Answer a question; failures become answers too."""
     try:
-        return succeeded(question(shelf))
+        return succeeded(question(resources))
     except MemoryError:
         return failed(400, "the request needs too much memory: request less")
     except (ValueError, OSError) as error:

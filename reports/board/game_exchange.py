@@ -89,7 +89,7 @@ class WrittenGame(BaseModel):
         return value
 
 
-def import_games(question: ImportQuestion, shelf: Resources) -> dict[str, Any]:
+def import_games(question: ImportQuestion, resources: Resources) -> dict[str, Any]:
     """Parse the games or the position in a text: each with its start, its moves, and any further data of a game.
 
     Raises:
@@ -234,14 +234,14 @@ _TYPES = {"png": "image/png", "gif": "image/gif", "html": "text/html"}
 _ENDINGS = {"moves": "txt", "fen": "txt"}
 
 
-def export_line(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
+def export_line(question: ExportQuestion, resources: Resources) -> dict[str, Any]:
     """Export a line in a format, as `text` or, for binary formats, as `base64`, with a file name and a type.
 
     Raises:
         ValueError: the position is illegal; or the format needs the whole game from its beginning, which is unknown; or
             a row of a log is requested and the game is not finished.
     """
-    content = _content(question, shelf)
+    content = _content(question, resources)
     ending = _ENDINGS.get(question.kind, question.kind)
     kind = {"type": _TYPES.get(question.kind, "text/plain"), "name": f"isolation.{ending}"}
     if isinstance(content, bytes):
@@ -249,7 +249,7 @@ def export_line(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
     return {**kind, "text": content}
 
 
-def _content(question: ExportQuestion, shelf: Resources) -> str | bytes:
+def _content(question: ExportQuestion, resources: Resources) -> str | bytes:
     file = BytesIO()
     match question.kind:
         case "fen":
@@ -258,20 +258,22 @@ def _content(question: ExportQuestion, shelf: Resources) -> str | bytes:
             board = _from_the_beginning(question)
             return format_moves(board.history, board.width)
         case "html":
-            return replay_page(_replay(question, shelf))
+            return replay_page(_replay(question, resources))
         case "png":
             write_png(file, board_of(question.position))
             return file.getvalue()
         case "gif":
-            replay = _replay(question, shelf)
+            replay = _replay(question, resources)
             write_gif(file, replay.moves, replay.size, captions_of(replay), replay.agents)
             return file.getvalue()
         case "json" if not _begins_empty(question):
             board_of(question.position)
             return question.position.model_dump_json()
-    row = _row(question, shelf)
+    row = _row(question, resources)
     if question.kind == "pgn":
-        return export_row(row, "pgn", run_of(shelf, question.run).resolve().name if question.run else "Analysis board")
+        return export_row(
+            row, "pgn", run_of(resources, question.run).resolve().name if question.run else "Analysis board"
+        )
     if question.kind == "json":  # a saved game for `isolation replay FILE`
         values = {field.name: row[field.name] for field in fields(GameRecord) if field.name != "size"}
         return json.dumps(facts_of(GameRecord(size=str(Size(row["rows"], row["columns"])), **values)))
@@ -280,16 +282,16 @@ def _content(question: ExportQuestion, shelf: Resources) -> str | bytes:
     return csv_head() + export_row(row, "csv", "")
 
 
-def _replay(question: ExportQuestion, shelf: Resources) -> Replay:
-    if _logged(question, shelf):
-        return replay_of_run(run_of(shelf, question.run), number_of(question.game))
-    return replay_of_row("A game on the analysis board", _row(question, shelf))
+def _replay(question: ExportQuestion, resources: Resources) -> Replay:
+    if _logged(question, resources):
+        return replay_of_run(run_of(resources, question.run), number_of(question.game))
+    return replay_of_row("A game on the analysis board", _row(question, resources))
 
 
-def _row(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
+def _row(question: ExportQuestion, resources: Resources) -> dict[str, Any]:
     """Return the line as a row of a log: the run's own row with all scores if it is that game, else a new one."""
     board = _from_the_beginning(question)
-    if logged := _logged(question, shelf):
+    if logged := _logged(question, resources):
         return logged
     outcome = board.outcome()
     end = (outcome.winner, outcome.reason) if outcome else (0, "")
@@ -299,10 +301,10 @@ def _row(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
     return row
 
 
-def _logged(question: ExportQuestion, shelf: Resources) -> dict[str, Any] | None:
+def _logged(question: ExportQuestion, resources: Resources) -> dict[str, Any] | None:
     if not question.run:
         return None
-    row = read_game(run_of(shelf, question.run), number_of(question.game))
+    row = read_game(run_of(resources, question.run), number_of(question.game))
     return row if row["moves"] == list(_from_the_beginning(question).history) else None
 
 

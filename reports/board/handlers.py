@@ -35,13 +35,13 @@ _LONGEST_ERROR = 300
 _NOTICED_SECONDS = 0.2
 
 
-def values(question: asked.ValuesQuestion, shelf: Resources) -> dict[str, Any]:
+def values(question: asked.ValuesQuestion, resources: Resources) -> dict[str, Any]:
     """Return, for each heuristic, the value of every legal move to the side to move, or the error, and the depth used.
 
     `compiling` is the time of compiling the heuristic in seconds; 0 if it is negligible.
     """
     board = asked.board_of(question.position)
-    functions = {name: shelf.heuristic(name) for name in question.heuristics}
+    functions = {name: resources.heuristic(name) for name in question.heuristics}
     answers: dict[str, Any] = {}
     for name, function in functions.items():
         started = time.perf_counter()
@@ -55,9 +55,9 @@ def values(question: asked.ValuesQuestion, shelf: Resources) -> dict[str, Any]:
     return {"values": answers}
 
 
-def graph(question: asked.GraphQuestion, shelf: Resources) -> dict[str, Any]:
+def graph(question: asked.GraphQuestion, resources: Resources) -> dict[str, Any]:
     """Return a heuristic's value of a line's positions for player 1; null if it fails or a knight is not placed."""
-    function = shelf.heuristic(question.heuristic)
+    function = resources.heuristic(question.heuristic)
     scores: list[float | str | None] = []
     for board in asked.boards_of(question.position):
         if None in board.locations:
@@ -71,7 +71,7 @@ def graph(question: asked.GraphQuestion, shelf: Resources) -> dict[str, Any]:
     return {"scores": scores}
 
 
-def move(question: asked.MoveQuestion, shelf: Resources) -> dict[str, Any]:
+def move(question: asked.MoveQuestion, resources: Resources) -> dict[str, Any]:
     """Return an agent's move and its search data; in a game against a person without what the search found.
 
     `preparing` is the time of compiling or loading code before, in seconds.
@@ -79,7 +79,7 @@ def move(question: asked.MoveQuestion, shelf: Resources) -> dict[str, Any]:
     board = asked.board_of(question.position)
     if not board.legal_cells():
         raise ValueError("the game is over: no legal moves")
-    agent = shelf.agents.get(question.agent) or safe_agent(question.agent)
+    agent = resources.agents.get(question.agent) or safe_agent(question.agent)
     started = time.perf_counter()
     try:
         result = choose_once(agent.placing() if None in board.locations else agent, board, random.getrandbits(63))
@@ -101,7 +101,7 @@ def move(question: asked.MoveQuestion, shelf: Resources) -> dict[str, Any]:
     }
 
 
-def exact(question: asked.SolveQuestion, shelf: Resources) -> dict[str, Any]:
+def exact(question: asked.SolveQuestion, resources: Resources) -> dict[str, Any]:
     """Return the winner under perfect play, the moves that keep the win, and a line of play to the end.
 
     The winner is 1, 2 or null; `undecided` lists moves for which the time did not suffice. During a game against a
@@ -137,12 +137,12 @@ def _worth_telling(seconds: float) -> float:
     return round(seconds, 1) if seconds >= _NOTICED_SECONDS else 0.0
 
 
-def explored(question: asked.ExploreQuestion, shelf: Resources) -> dict[str, Any]:
+def explored(question: asked.ExploreQuestion, resources: Resources) -> dict[str, Any]:
     """Return, for each legal move (symmetric ones merged), the number of the run's games with it, and of those won.
 
     The log is read for the first question about it, and again when it has grown.
     """
-    run, board = run_of(shelf, question.run), asked.board_of(question.position)
+    run, board = run_of(resources, question.run), asked.board_of(question.position)
     written = tuple(file.name for file in live_files(games_folder(run)))
     replies = queries.explore(_cached_games(run, Size(board.height, board.width), written), board)
     return {
@@ -162,12 +162,12 @@ MOST_GAMES = 200
 _SHOWN = ("game_id", "agent_1", "agent_2", "winner", "reason", "plies")
 
 
-def games(question: asked.GamesQuestion, shelf: Resources) -> dict[str, Any]:
+def games(question: asked.GamesQuestion, resources: Resources) -> dict[str, Any]:
     """Return the first games of a run by kind and agent (default: all), their total number, and all agents.
 
     `advice` explains how to get the games' mistakes counted, if that has not been done.
     """
-    run = run_of(shelf, question.run)
+    run = run_of(resources, question.run)
     found = queries.find_games(run, question.kind)  # type: ignore[arg-type]
     agents = sorted({*found["agent_1"].astype(str), *found["agent_2"].astype(str)})
     if agent := question.agent:
@@ -177,9 +177,9 @@ def games(question: asked.GamesQuestion, shelf: Resources) -> dict[str, Any]:
     return {"agents": agents, "total": len(found), "games": rows, "advice": advice}
 
 
-def game(question: asked.GameQuestion, shelf: Resources) -> dict[str, Any]:
+def game(question: asked.GameQuestion, resources: Resources) -> dict[str, Any]:
     """Return a game of a run with all its data."""
-    return as_json(replay_of_run(run_of(shelf, question.run), number_of(question.game)))
+    return as_json(replay_of_run(run_of(resources, question.run), number_of(question.game)))
 
 
 def number_of(text: str) -> int:

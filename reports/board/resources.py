@@ -232,14 +232,14 @@ class Resources:
         return self.heuristics[name] if name in self.heuristics else heuristics.get(name)
 
 
-def packed(shelf: Resources) -> Resources:
-    """Return the shelf for another process: added objects are pickled, and restored there on demand.
+def packed(resources: Resources) -> Resources:
+    """Return the resources for another process: added objects are pickled, and restored there on demand.
 
     Raises:
         ValueError: an added object depends on this process, for example through an open file.
     """
-    added = _Packed(_bytes_of(shelf.heuristics)), _Packed(_bytes_of(shelf.agents))
-    return Resources(shelf.runs, *added, home=shelf.home)
+    added = _Packed(_bytes_of(resources.heuristics)), _Packed(_bytes_of(resources.agents))
+    return Resources(resources.runs, *added, home=resources.home)
 
 
 class _Packed(UserDict[str, Any]):
@@ -267,9 +267,9 @@ def _bytes_of(values: Mapping[str, object]) -> dict[str, bytes]:
     return data
 
 
-def run_of(shelf: Resources, name: str) -> Path:
+def run_of(resources: Resources, name: str) -> Path:
     """Return the run with a requested name; raise ValueError if there is none."""
-    runs = shelf.named_runs()
+    runs = resources.named_runs()
     if name not in runs:
         raise ValueError(f"no run {name!r} among the {len(runs)} here")
     return runs[name]

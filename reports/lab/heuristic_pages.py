@@ -72,17 +72,17 @@ _FOR_TRIALS = (
 class HeuristicPages:
     """Routes of the pages about heuristics; `processes` run the toolkit's own."""
 
-    def __init__(self, shelf: Resources, processes: Processes, lines: RunLines, room: ServerLimits) -> None:
-        self._shelf, self._processes, self._lines = shelf, processes, lines
+    def __init__(self, resources: Resources, processes: Processes, lines: RunLines, limits: ServerLimits) -> None:
+        self._resources, self._processes, self._lines = resources, processes, lines
         # the folder of pasted sources, and of code that sandboxed processes compile
         self._tries = temporary_folder("try").path.resolve()
         scratch = self._tries / COMPILED
         scratch.mkdir()
         # pasted code is tried in processes that read `_tries` alone, and change nothing; that of files also reads here
         sandbox = Setup(b"", "sandboxed", str(self._tries), _FOR_TRIALS, (str(scratch),))
-        self._sandboxed = Processes(Resources(), room, sandbox)
-        self._sandboxed_here = Processes(Resources(), room, replace(sandbox, readable=(str(Path().resolve()),)))
-        self._starter = RunStarter(self._tries, shelf)
+        self._sandboxed = Processes(Resources(), limits, sandbox)
+        self._sandboxed_here = Processes(Resources(), limits, replace(sandbox, readable=(str(Path().resolve()),)))
+        self._starter = RunStarter(self._tries, resources)
         self._ratings: dict[RunPool, dict[str, Any]] = {}
 
     def routes(self) -> list[Route]:
@@ -119,7 +119,7 @@ class HeuristicPages:
 
     async def _rate(self, request: Request) -> Response:
         """Return the rating of each heuristic in the pool of runs in which it played most, as they are now."""
-        named = self._shelf.named_runs().items()
+        named = self._resources.named_runs().items()
         lines = await asyncio.to_thread(lambda: [self._lines.line(name, run) for name, run in named])
         rows: dict[str, dict[str, Any]] = {}
         known: dict[RunPool, dict[str, Any]] = {}
@@ -149,7 +149,7 @@ class HeuristicPages:
         name = request.path_params["name"]
         if (shown := self._found(name)) is None:
             raise PageError(404, "No such heuristic", f"There is no heuristic {name} here.")
-        in_runs = await asyncio.to_thread(self._lines.of_heuristic, name, self._shelf)
+        in_runs = await asyncio.to_thread(self._lines.of_heuristic, name, self._resources)
         ahead, among = sum(row.verdict == "better" for row in in_runs), pluralise(len(in_runs), "comparison")
         return lab_page(
             "heuristic.html",
@@ -214,7 +214,7 @@ class HeuristicPages:
         path, shown = self._saved(matching.source)
         if self._starter.is_busy:
             return failed(503, BUSY)
-        home = self._shelf.home or HOME
+        home = self._resources.home or HOME
         name = f"{path.stem}-{len(list(home.glob(f'{path.stem}-*'))) + 1}"
         out = home / name
         kept = out.with_suffix(".py")

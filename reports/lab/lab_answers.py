@@ -66,7 +66,7 @@ class PuzzleAnswer(StrictModel):
     move: Annotated[int, Field(ge=0, lt=10**3)] | None = None
 
 
-def puzzle(question: PuzzleQuestion, shelf: Resources) -> dict[str, Any]:
+def puzzle(question: PuzzleQuestion, resources: Resources) -> dict[str, Any]:
     """Return a puzzle without its solution; numbers beyond the last start again.
 
     `rating` is on the Elo scale: 400 times the decimal logarithm of the odds that a reference player fails, above 1500.
@@ -87,7 +87,7 @@ def puzzle(question: PuzzleQuestion, shelf: Resources) -> dict[str, Any]:
     }
 
 
-def judge_move(question: PuzzleAnswer, shelf: Resources) -> dict[str, Any]:
+def judge_move(question: PuzzleAnswer, resources: Resources) -> dict[str, Any]:
     """Return whether a move keeps the win, and all that keep it if it does or no move is given."""
     suite, _, _, row = _chosen(question.number)
     legal, solution = moves_of(suite, row)
@@ -131,7 +131,7 @@ class SeeingQuestion(StrictModel):
     after: Annotated[int, Field(ge=-1, lt=10**9)] = -1
 
 
-def see(question: SeeingQuestion, shelf: Resources) -> dict[str, Any]:
+def see(question: SeeingQuestion, resources: Resources) -> dict[str, Any]:
     """Return the position, the values of moves and the choice of each heuristic, and the moves that keep the win."""
     functions = [loaded(reference) for reference in (question.first, question.second)]
     if question.moves:
@@ -196,14 +196,14 @@ def resolved(reference: str) -> str:
 MOST_RUNS = 8
 
 
-def finding(shelf: Resources, run: str) -> dict[str, Any]:
+def finding(resources: Resources, run: str) -> dict[str, Any]:
     """Return the finding, and for each contender low, estimate, high in percentage points, the verdict and its name.
 
     The interval is that of the verdict.
     """
     from ..pages.report_page import finding_of  # here, since it takes long to import
 
-    results = load_findings([run_of(shelf, run)])
+    results = load_findings([run_of(resources, run)])
     verdicts = judge(results) if results.baseline is not None else None
     claims = [claim for claim in verdicts.judged if not claim.is_empty] if verdicts else []
     bars: list[list[Any]] = [
@@ -216,27 +216,27 @@ def finding(shelf: Resources, run: str) -> dict[str, Any]:
     return {"finding": finding_of(results, verdicts), "bars": bars}
 
 
-def report(shelf: Resources, runs: Sequence[str]) -> dict[str, Any]:
+def report(resources: Resources, runs: Sequence[str]) -> dict[str, Any]:
     """Return the page with the report of a run, or of several that can be pooled."""
     from ..pages.report_page import report_page
 
     if len(runs) > MOST_RUNS:
         raise ValueError(f"a report has at most {MOST_RUNS} runs")
-    return {"page": report_page(load_findings([run_of(shelf, run) for run in runs]))}
+    return {"page": report_page(load_findings([run_of(resources, run) for run in runs]))}
 
 
-def diff(shelf: Resources, names: tuple[str, str]) -> dict[str, Any]:
+def diff(resources: Resources, names: tuple[str, str]) -> dict[str, Any]:
     """Return the page with the differences of two runs."""
     from ..tables.run_comparisons import change_sections
 
-    before, after = (load_findings([run_of(shelf, run)]) for run in names)
+    before, after = (load_findings([run_of(resources, run)]) for run in names)
     title, sections = " and ".join(names), change_sections(before, after)
     return {"page": page_with_script("diff.html", title=title, runs=names, sections=sections)}
 
 
-def league(shelf: Resources, name: str, page: str) -> dict[str, Any]:
+def league(resources: Resources, name: str, page: str) -> dict[str, Any]:
     """Return a page of a league as it is now; the pages in its folder are not read."""
-    run = run_of(shelf, name)
+    run = run_of(resources, name)
     made = _league_pages(run, signature(run), has_labels(run))
     if page not in made:
         raise ValueError(f"there is no page {page}")
@@ -248,7 +248,7 @@ def _league_pages(run: Path, seen: str, is_labelled: bool) -> dict[str, Callable
     return pages(run, read_book(run) or LeagueEntries((), ()), read_results(run))
 
 
-def trial(shelf: Resources, heuristic: str) -> dict[str, Any]:
+def trial(resources: Resources, heuristic: str) -> dict[str, Any]:
     """Return what a trial of a heuristic found: figures for the gallery, and all of it as sentences."""
     path, colon, name = heuristic.rpartition(":")
     tried = try_heuristic(loaded(heuristic))
@@ -295,12 +295,12 @@ def pools(lines: Iterable[RunLine]) -> list[RunPool]:
     return sorted(found, key=lambda pool: -len(pool.runs))
 
 
-def rated(shelf: Resources, runs: Sequence[str], limit: str) -> dict[str, Any]:
+def rated(resources: Resources, runs: Sequence[str], limit: str) -> dict[str, Any]:
     """Return the ratings of the heuristics that agents with `limit` played.
 
     Each has a 95 % interval as text, what it is relative to, and the number of its runs and games.
     """
-    findings = load_findings([run_of(shelf, run) for run in runs], mixed=True)
+    findings = load_findings([run_of(resources, run) for run in runs], mixed=True)
     agents = _most_played(findings, limit)
     ratings = rate(findings, None if findings.baseline else agents.get(_USUAL))
     known = {rating.agent: rating for rating in ratings.ratings}

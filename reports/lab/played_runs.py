@@ -171,8 +171,8 @@ def _watched(request: _Request) -> Result[Any]:
     from .server import page_of_run, serve_in_background
 
     path = request.resume or run_keeping.new_directory(request.config())
-    shelf = Resources((path,))
-    with serve_in_background(shelf, page_of_run(path), lambda address: print(f"Live page: {address}")) as stay:
+    resources = Resources((path,))
+    with serve_in_background(resources, page_of_run(path), lambda address: print(f"Live page: {address}")) as stay:
         answer = _played(request if request.resume else replace(request, keys={**request.keys, "out": str(path)}))
         print(f"{answer.text}\nPress Ctrl-C to close the page.")
         with until_interrupted():

@@ -101,10 +101,10 @@ class RunLines:
         self._known[run] = known
         return replace(known, name=name, state=known.state or state_of(run))
 
-    def of_heuristic(self, reference: str, shelf: Resources) -> list[InRun]:
+    def of_heuristic(self, reference: str, resources: Resources) -> list[InRun]:
         """Return how a heuristic did beside the baselines of all runs whose findings are known, the latest first."""
         found = []
-        for name, run in shelf.named_runs().items():
+        for name, run in resources.named_runs().items():
             line = self.line(name, run)
             targets = dict(zip(line.agents, line.targets, strict=True))
             for low, estimate, high, verdict, agent in line.bars:

@@ -116,8 +116,8 @@ _SHARE_OF_TIME = 10
 class RunPages:
     """Routes of all pages about runs; what takes long is computed in `processes`. Belongs to one event loop."""
 
-    def __init__(self, shelf: Resources, processes: Processes, lines: RunLines) -> None:
-        self._shelf, self._processes, self._lines = shelf, processes, lines
+    def __init__(self, resources: Resources, processes: Processes, lines: RunLines) -> None:
+        self._resources, self._processes, self._lines = resources, processes, lines
         self._followers: dict[Path, RunFollower] = {}
         self._reports: dict[tuple[str, ...], str] = {}
         self._is_read = asyncio.Event()
@@ -151,16 +151,16 @@ class RunPages:
             follower.close()
 
     async def _archive(self, asked: Archiving, request: Request) -> BoardAnswer:
-        if self._shelf.home is None:
+        if self._resources.home is None:
             raise ValueError("these runs were named one by one: there is no folder to keep an archive in")
         for name in asked.runs:
-            run_of(self._shelf, name)
-        await asyncio.to_thread(set_archived, self._shelf.home, asked.runs, asked.is_archived)
+            run_of(self._resources, name)
+        await asyncio.to_thread(set_archived, self._resources.home, asked.runs, asked.is_archived)
         return succeeded({})
 
     async def _list(self, request: Request, frame: Frame) -> Response:
         lines = await asyncio.to_thread(self._read_lines)
-        names = await asyncio.to_thread(archived, self._shelf.home)
+        names = await asyncio.to_thread(archived, self._resources.home)
         kept = await asyncio.to_thread(lambda: kept_pages(self._with_pages()))
         self._is_read.set()
         is_archive = "archive" in request.query_params
@@ -181,9 +181,9 @@ class RunPages:
         )
 
     def _read_lines(self) -> list[RunLine]:
-        lines = [self._lines.line(name, run) for name, run in self._shelf.named_runs().items()]
+        lines = [self._lines.line(name, run) for name, run in self._resources.named_runs().items()]
         lines.sort(key=lambda line: line.begun, reverse=True)
-        strange = self._shelf.strange_runs().items()
+        strange = self._resources.strange_runs().items()
         return lines + [
             damaged(run.name, f"{entry} is not a file, and links are not followed") for run, entry in strange
         ]
@@ -194,7 +194,7 @@ class RunPages:
         while True:
             await self._is_read.wait()
             self._is_read.clear()
-            for name, run in self._shelf.named_runs().items():
+            for name, run in self._resources.named_runs().items():
                 seen = self._lines.waiting().get(run)
                 if seen is None or rest.get(run, 0.0) > time.monotonic():
                     continue
@@ -209,7 +209,7 @@ class RunPages:
 
     async def _run(self, request: Request, frame: Frame) -> Response:
         name = request.path_params["run"]
-        run = self._shelf.named_runs().get(name)
+        run = self._resources.named_runs().get(name)
         if run is not None and state_of(run) != "finished":
             return lab_page("live.html", frame, title=name, address=quote(name))
         return await self._report(request, frame)
@@ -218,7 +218,7 @@ class RunPages:
         """Return the report of a run, or of several; it is kept until one of their logs changes."""
         name = request.path_params.get("run")
         names = [name] if name else request.query_params.getlist("run")
-        runs = self._shelf.named_runs()
+        runs = self._resources.named_runs()
         if missing := [name for name in names if name not in runs]:
             raise PageError(404, "No such run", f"There is no run {missing[0]} in {frame.folder}.")
         if not names:
@@ -246,11 +246,11 @@ class RunPages:
         return HTMLResponse(themed(page, frame), headers={"content-security-policy": _BOXED})
 
     def _with_pages(self) -> dict[str, Path]:
-        return with_pages(self._shelf.named_runs(), self._shelf.home)
+        return with_pages(self._resources.named_runs(), self._resources.home)
 
     async def _events(self, request: Request) -> Response:
         name = request.path_params["run"]
-        run = self._shelf.named_runs().get(name)
+        run = self._resources.named_runs().get(name)
         if run is None:
             return JSONResponse({"error": f"no run {name}"}, status_code=404)
         return self._followers.setdefault(run, RunFollower(run)).events()
@@ -270,7 +270,7 @@ class RunPages:
         return str(content["page"])
 
     async def _classes(self, request: Request, frame: Frame) -> Response:
-        leagues = [name for name, run in self._shelf.named_runs().items() if (run / LEAGUE).is_file()]
+        leagues = [name for name, run in self._resources.named_runs().items() if (run / LEAGUE).is_file()]
         if len(leagues) == 1:
             return RedirectResponse(f"/class/{quote(leagues[0])}/{INDEX}")
         return lab_page("classes.html", frame, title="Class", leagues=leagues)

@@ -34,7 +34,7 @@ from knights_isolation.isolation.rules.solved_tables import covered_sizes
 
 from ..answers import RunLike, run_path, run_paths
 from ..board.board_api import TOKEN, BoardApi, Guarded, leading_to
-from ..board.board_processes import ROOM, Processes, ServerLimits
+from ..board.board_processes import USUAL_LIMITS, Processes, ServerLimits
 from ..board.resources import Resources
 from ..pages.templates import STYLE
 from ..replay import BOARD_STATIC
@@ -54,13 +54,13 @@ class LabServer(uvicorn.Server):
     Only who has `secret` is answered; see `board_api`.
     """
 
-    def __init__(self, shelf: Resources, port: int, room: ServerLimits = ROOM) -> None:
-        self._processes = Processes(shelf, room)
-        self._api = BoardApi(shelf, self._processes)
+    def __init__(self, resources: Resources, port: int, limits: ServerLimits = USUAL_LIMITS) -> None:
+        self._processes = Processes(resources, limits)
+        self._api = BoardApi(resources, self._processes)
         lines = RunLines()
-        self._runs = RunPages(shelf, self._processes, lines)
-        self._heuristics = HeuristicPages(shelf, self._processes, lines, room)
-        self._folder = str(shelf.home) if shelf.home else ", ".join(map(str, shelf.runs))
+        self._runs = RunPages(resources, self._processes, lines)
+        self._heuristics = HeuristicPages(resources, self._processes, lines, limits)
+        self._folder = str(resources.home) if resources.home else ", ".join(map(str, resources.runs))
         self._port = port
         self.secret = secrets.token_urlsafe(32)
         # A client that stays connected without activity must not delay the server's end.
@@ -136,10 +136,10 @@ def serve_run(run: RunLike | None, port: int, open_browser: bool) -> None:
     serve(Resources((path,)), port, "Live page", page_of_run(path), open_browser)
 
 
-def serve(shelf: Resources, port: int, name: str, path: str, open_browser: bool) -> None:
+def serve(resources: Resources, port: int, name: str, path: str, open_browser: bool) -> None:
     """Serve the lab until Ctrl-C; port 0 takes any free one. The address of the page `path` is printed as of `name`."""
     with until_interrupted(), listen(port) as listener:
-        server = LabServer(shelf, listener.getsockname()[1])
+        server = LabServer(resources, listener.getsockname()[1])
         announce = partial(print, f"{name}:", end=" (Ctrl-C to stop)\n", flush=True)
         _show(server.address(path), announce, open_browser)
         server.run(sockets=[listener])
@@ -147,12 +147,12 @@ def serve(shelf: Resources, port: int, name: str, path: str, open_browser: bool)
 
 @contextmanager
 def serve_in_background(
-    shelf: Resources, path: str, announce: Callable[[str], None], open_browser: bool = True
+    resources: Resources, path: str, announce: Callable[[str], None], open_browser: bool = True
 ) -> Iterator[Callable[[], None]]:
     """Serve the lab during the context; yield a function that waits until the page is no longer needed."""
     with listen(0) as listener:
         port = listener.getsockname()[1]
-        server = LabServer(shelf, port)
+        server = LabServer(resources, port)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         _show(server.address(path), announce, open_browser)

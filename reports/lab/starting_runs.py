@@ -51,10 +51,10 @@ class Extending(StrictModel):
 
 
 class RunStarter:
-    """Starts runs, and extends those of the shelf; what commands print is kept in `folder`."""
+    """Starts runs, and extends those there are; what commands print is kept in `folder`."""
 
-    def __init__(self, folder: Path, shelf: Resources) -> None:
-        self._shelf = shelf
+    def __init__(self, folder: Path, resources: Resources) -> None:
+        self._resources = resources
         self._said = folder / "said.txt"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._sandboxed: asyncio.Task[None] | None = None
@@ -106,7 +106,7 @@ class RunStarter:
 
     async def extend(self, asked: Extending, request: Request) -> BoardAnswer:
         """Play a run with more openings for a contender, and return the address of its page."""
-        run = run_of(self._shelf, asked.run)
+        run = run_of(self._resources, asked.run)
         if self.is_busy:
             return failed(503, BUSY)
         out = next(path for number in range(2, 10_000) if not (path := Path(f"{run}-{number}")).exists())

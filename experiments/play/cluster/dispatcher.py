@@ -23,7 +23,7 @@ import numpy as np
 
 from ..pools.batch_feed import BatchPace
 from ..pools.game_worker import Task
-from ..pools.pool import Event, Failed, Finished, Fleet, Machine, Pool, UnreachableError, Work
+from ..pools.pool import ClusterState, Event, Failed, Finished, Machine, Pool, UnreachableError, Work
 from . import remote_worker
 from .cluster_access import bundle_of, check_certificates, check_installed, exposure, scheduler_address
 from .remote_worker import Done, MachineUnsuitableError
@@ -134,11 +134,11 @@ class DaskPool(Pool):
         return 2 * self._cores * self._group
 
     @property
-    def fleet(self) -> Fleet:
+    def cluster_state(self) -> ClusterState:
         left_out = [f"{member.name} does not play: {member.refused}" for member in self._all if member.refused]
         joining = f"no machine connected: start one with isolation cluster join {self.address}"
         notes = (exposure(self.address), *left_out, joining if self._is_alone else "")
-        return Fleet(
+        return ClusterState(
             machines=tuple(member.shown() for member in self._fit),
             pace=BatchPace(self._cores, FIRST, SHORTEST, LONGEST),
             notes=tuple(filter(None, notes)),

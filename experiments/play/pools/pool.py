@@ -85,7 +85,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Fleet:
+class ClusterState:
     """Machines of a pool that spans several.
 
     Attributes:
@@ -168,7 +168,7 @@ class Pool(ABC):
         return bool(self._unfinished)
 
     @property
-    def fleet(self) -> Fleet | None:
+    def cluster_state(self) -> ClusterState | None:
         """Machines of a pool that spans several, which compiles the agents of its task by itself; else None."""
         return None
 

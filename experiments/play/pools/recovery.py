@@ -166,7 +166,7 @@ def play_missing(
     run = _Run(pool, feed, record, users, CrashCounts(given_up))
     while not interrupted():
         run.play_next_suspect()
-        feed.pace = pool.fleet.pace if pool.fleet else feed.pace
+        feed.pace = pool.cluster_state.pace if pool.cluster_state else feed.pace
         # A player that kills again and again is given up before it has ended all workers many times.
         while pool.has_room and not run.suspects and len(ids := feed.take()):
             ids = run.without_forfeits(ids)
