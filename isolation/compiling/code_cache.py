@@ -56,7 +56,8 @@ def engine_sources() -> list[Path]:
     """The files that compiled code is made from, and those that judge whether a heuristic compiles, and say why not."""
     package = Path(__file__).parents[1]
     folders = {
-        "rules": (*("board", "classic_board", "game", "geometry", "net", "parameters", "seeds", "third_edition"),),
+        "rules": ("board", "classic_board", "game", "geometry", "net", "parameters", "seeds", "third_edition"),
+        "usercode": ("timeouts",),
         "compiling": (
             *("comparison", "compile_errors", "compile_heuristic", "linking", "llvm_ir", "object_code", "specialise"),
         ),
