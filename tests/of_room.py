@@ -30,7 +30,7 @@ def heights() -> dict[str, int]:
 def imported(file: Path) -> Iterator[str]:
     """Yield the toolkit's modules that a test imports, and the names that it imports from them, without the one name.
 
-    What the toolkit itself offers, as `tournament`, is in `catalogues` or one of the modules beside that.
+    What the toolkit itself offers, as `tournament`, counts as a command.
     """
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
@@ -47,7 +47,7 @@ def files_of(room: str) -> list[Path]:
     for file in sorted(TESTS.glob("test_*.py")):
         names = list(imported(file))
         if any(f"{name}.".startswith(f"{room}.") for name in names):
-            highest[file] = max(levels.get(name.partition(".")[0], levels["catalogues"]) for name in names)
+            highest[file] = max(levels.get(name.partition(".")[0], levels["commands"]) for name in names)
     own = [file for file, level in highest.items() if level <= levels[room.partition(".")[0]]]
     return own if len(own) >= _ENOUGH else list(highest)
 
