@@ -28,6 +28,7 @@ from .text import cell_values, rendering
 if TYPE_CHECKING:
     from knights_isolation.experiments.statistics.run_results import RunResults
 
+_SEAL = sha256().digest_size
 _KIND = "$kind"
 _KINDS = {
     name: kind for part in (cell_values, rendering) for name, kind in vars(part).items() if isinstance(kind, type)
@@ -81,9 +82,11 @@ def _kept(
         file, rests_on = folder() / "answers" / sha256(asked.encode()).hexdigest(), _rests_on(paths)
     except OSError:  # a file has gone meanwhile, or the working directory
         return made()
-    with suppress(OSError, ValueError):
-        kept = json.loads(_checked(file.read_bytes()), object_hook=_decoded)
-        if kept["rests_on"] == rests_on:
+    with suppress(OSError):
+        content = file.read_bytes()
+        seal, body = content[:_SEAL], content[_SEAL:]
+        if seal == _seal(body, rests_on):
+            kept = json.loads(body, object_hook=_decoded)
             sections = Deferred(kept["first"], lambda: made().sections[1:])
             return Result(cast("RunResults", None), sections, lambda: made().plot(), more=tuple(kept["more"]))
     answer = made()
@@ -92,19 +95,15 @@ def _kept(
         if all(state_of(run) == "finished" for run in paths) and _rests_on(paths) == rests_on:
             from knights_isolation.isolation.files.atomic_write import write_atomic
 
-            kept = {"rests_on": rests_on, "first": answer.sections[0], "more": answer.more}
-            body = json.dumps(_encoded(kept)).encode()
+            body = json.dumps(_encoded({"first": answer.sections[0], "more": answer.more})).encode()
             file.parent.mkdir(exist_ok=True)
-            write_atomic(file, lambda writable: writable.write(sha256(body).digest() + body))
+            write_atomic(file, lambda writable: writable.write(_seal(body, rests_on) + body))
     return answer
 
 
-def _checked(kept: bytes) -> bytes:
-    """Return what was kept, behind its checksum; raise ValueError if it was damaged or edited."""
-    size = sha256().digest_size
-    if sha256(kept[size:]).digest() != kept[:size]:
-        raise ValueError
-    return kept[size:]
+def _seal(body: bytes, rests_on: str) -> bytes:
+    """Return what stands before a kept answer: it differs if that was damaged or edited, or rests on something else."""
+    return sha256(rests_on.encode() + body).digest()
 
 
 def _rests_on(runs: Sequence[Path]) -> str:

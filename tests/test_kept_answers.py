@@ -2,6 +2,7 @@
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from invented_runs import Invented, gauntlet
 
 from knights_isolation.command_line.main import main
 from knights_isolation.commands.results import results
+from knights_isolation.experiments.record.tries import SETTING
 from knights_isolation.isolation.files import cache_folder
 
 
@@ -88,6 +90,17 @@ def _the_games_lie_elsewhere_and_change(run: Path) -> None:
     os.utime(next(Path("elsewhere").iterdir()), ns=(0, 1))
 
 
+def _bytes_change_but_not_the_time(run: Path) -> None:
+    (part,) = (run / "games").iterdir()
+    before = part.stat()
+    part.write_bytes(part.read_bytes())
+    os.utime(part, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _tries_are_not_logged(run: Path) -> None:
+    os.environ[SETTING] = "off"
+
+
 def _a_try_is_noted(run: Path) -> None:
     with open("runs/tries.jsonl", "a") as file:
         file.write("")
@@ -104,16 +117,48 @@ def _facts_are_edited(run: Path) -> None:
     [
         *(_another_game_is_logged, _another_run_is_played_beside, _a_run_beside_it_goes_on),
         *(_the_games_lie_elsewhere_and_change, _a_try_is_noted, _facts_are_edited),
+        *(_bytes_change_but_not_the_time, _tries_are_not_logged),
     ],
 )
-def test_an_answer_is_made_again_when_something_it_rests_on_changes(change, made: list[str]) -> None:
+def test_an_answer_is_made_again_when_something_it_rests_on_changes(
+    change, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SETTING, "on")
     gauntlet().write("runs/a")
     gauntlet().write("runs/beside")
-    said("results", "runs/a")
+    for _ in range(3):  # the first look is noted, which changes the log of tries
+        said("results", "runs/a")
+    assert made == ["run_answer"] * 2
     change(Path("runs/a"))
     before = len(made)
     said("results", "runs/a")
     assert len(made) == before + 1
+
+
+def test_an_answer_is_made_again_by_other_code(
+    made: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gauntlet().write("runs/a")
+    code = tmp_path / "toolkit" / "reports" / "kept_answers.py"
+    code.parent.mkdir(parents=True)
+    code.write_text("before")
+    monkeypatch.setattr("knights_isolation.reports.kept_answers.__file__", str(code))
+    for text in ("before", "after", "after"):
+        code.write_text(text) if text != code.read_text() else None
+        said("results", "runs/a")
+    assert made == ["run_answer"] * 2
+
+
+def test_projects_whose_runs_have_the_same_names_each_keep_theirs(
+    made: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for project in ("one", "two") * 2:
+        (tmp_path / project).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / project)
+        if not Path("runs").exists():
+            gauntlet().write("runs/a")
+        said("results", "runs/a")
+    assert made == ["run_answer"] * 2
 
 
 def test_a_report_of_the_run_leaves_the_answer_as_it_is(made: list[str]) -> None:
@@ -145,7 +190,15 @@ def _other_title(kept: bytes) -> bytes:
     return kept.replace(b"No significant", b"A significant ")
 
 
-@pytest.mark.parametrize("damage", [lambda kept: b"", lambda kept: kept[:40], lambda kept: kept[32:], _other_title])
+def _of_another_version(kept: bytes) -> bytes:
+    body = b'{"first": {"$kind": "Gone", "of": []}, "more": []}'
+    return sha256(body).digest() + body
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda kept: b"", lambda kept: kept[:40], lambda kept: kept[32:], _other_title, _of_another_version],
+)
 def test_a_damaged_or_edited_kept_answer_is_made_again(damage, folder: Path, made: list[str]) -> None:
     gauntlet().write("runs/a")
     first = said("results", "runs/a")
