@@ -9,10 +9,13 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
+from graphlib import TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 from runpy import run_path
 from typing import NamedTuple
 
+import grimp
 import jinja2
 import pytest
 import yaml
@@ -271,17 +274,45 @@ def test_pages_about_the_code_name_files_that_there_are():
     assert {page: set(names) - files for page, names in named.items() if set(names) - files} == {}
 
 
-def test_the_page_about_the_code_has_each_folder_in_one_of_nineteen_rooms():
+def rooms_of_the_page() -> tuple[dict[str, str], set[tuple[str, str]]]:
+    """Return the room of each place that the page about the code names, and the arrows of its drawing."""
     page = (CONTRIBUTORS / "architecture.md").read_text(encoding="utf-8")
-    drawing = page.partition("```mermaid\n")[2].partition("```")[0]
+    drawing = page.partition("```mermaid\nflowchart TD\n")[2].partition("```")[0]
     rooms = re.findall(r"^\*\*(\w+)\*\* \((.*?)\):", page, re.MULTILINE | re.DOTALL)
-    assert {name for name, _ in rooms} | {"environments"} == set(re.findall(r"[a-z]{3,}", drawing)) - {"flowchart"}
-    assert len(rooms) <= 19
-    listed = [place for _, places in rooms for place in re.findall(r"`(.+?)`", places)]
-    folders = [place for place in listed if not place.endswith(".py")] + ["knights_isolation/environments"]
+    chains = [line.strip().split(" --> ") for line in drawing.splitlines()]
+    arrows = {arrow for chain in chains for arrow in pairwise(chain)}
+    return {place: name for name, places in rooms for place in re.findall(r"`(.+?)`", places)}, arrows
+
+
+def test_the_page_about_the_code_has_each_folder_in_one_of_nineteen_rooms():
+    room_of, arrows = rooms_of_the_page()
+    assert {room for arrow in arrows for room in arrow} == {*room_of.values()}
+    assert len({*room_of.values()}) <= 19
     there = [path.parent for path in ROOT.glob("*/*/__init__.py") if not path.parent.is_symlink()]
     names = {str(folder.relative_to(ROOT)) for folder in there if not folder.is_relative_to(ROOT / "benchmarks")}
-    assert sorted(folders) == sorted({*names, "heuristics"})
+    assert {place for place in room_of if not place.endswith(".py")} == {*names, "heuristics"}
+
+
+def test_rooms_import_each_other_downwards_and_as_the_page_draws_it():
+    room_of, arrows = rooms_of_the_page()
+    room_of = {
+        "knights_isolation." + place.removeprefix("knights_isolation/").removesuffix(".py").replace("/", "."): room_of[
+            place
+        ]
+        for place in room_of
+    }
+    graph = grimp.build_graph("knights_isolation", exclude_type_checking_imports=True, cache_dir=None)
+
+    def room(module: str) -> str:
+        return next((room_of[place] for place in room_of if f"{module}.".startswith(f"{place}.")), "")
+
+    below: dict[str, set[str]] = {}
+    for module in graph.modules:
+        others = map(room, graph.find_modules_directly_imported_by(module))
+        below.setdefault(room(module), set()).update({*others} - {room(module), ""})
+    assert arrows <= {(room, other) for room in below for other in below[room]}
+    del below[""]
+    TopologicalSorter(below).prepare()  # raises CycleError
 
 
 def test_no_room_has_more_lines_than_it_may():
