@@ -2,6 +2,7 @@
 
 import base64
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from knights_isolation.isolation.engines.engine_agent import WAITS
 from knights_isolation.isolation.processes.child import (
     PROCESSOR_SECONDS,
     Child,
+    Failure,
     NoAnswer,
     Setup,
     Termination,
@@ -119,6 +121,14 @@ def test_an_answer_that_lacks_a_part_is_no_answer():
     forged = b"\x80\x02cknights_isolation.isolation.processes.child\nFailure\n)\x81."
     with pytest.raises(AttributeError):
         decode_answer(base64.b64encode(forged))
+
+
+def test_an_answer_does_not_change_a_class():
+    state = pickle.dumps((None, {"traceback": "forged"}), protocol=2)[2:-1]
+    forged = b"\x80\x02cknights_isolation.isolation.processes.child\nFailure\n" + state + b"b0N."
+    with pytest.raises(pickle.UnpicklingError, match="class"):
+        decode_answer(base64.b64encode(forged))
+    assert Failure("").traceback == ""
 
 
 FORGING = """

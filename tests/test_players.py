@@ -6,11 +6,13 @@ import signal
 import time
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pytest
 
 from knights_isolation import heuristics
 from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.isolation import Board, Limit, play
+from knights_isolation.isolation.games.batches import Positions, choose_moves
 from knights_isolation.isolation.games.human import Seat, play_human
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.rules.board import Outcome
@@ -89,6 +91,21 @@ class CountingPlayer:
         self.agent.note("close")
 
 
+@dataclass
+class Straying(Counting):
+    """An agent whose players answer with the `cell` that they are given, whatever it is."""
+
+    cell: object = None
+
+    def open(self):
+        return StrayingPlayer(self)
+
+
+class StrayingPlayer(CountingPlayer):
+    def choose(self, board, seed):
+        return replace(super().choose(board, seed), move=self.agent.cell)
+
+
 def games_against(agent, opponent=None):
     return play_games(agent, opponent or GreedyAgent(), OPENINGS, range(3))
 
@@ -147,6 +164,18 @@ def test_if_the_second_player_cannot_be_opened_the_first_is_closed():
     with pytest.raises(ValueError, match="no such engine"):
         games_against(first, second)
     assert (first.times("close"), second.times("close")) == (1, 0)
+
+
+@pytest.mark.parametrize("cell", [-1, 0, 49, 10**30, 1.5, None, "a1"])
+def test_whatever_is_no_legal_cell_loses_as_an_illegal_move(cell):
+    agent = Straying(cell=cell)
+    record = play(agent, GreedyAgent(), opening=[0, 14])
+    assert (record.winner, record.reason, record.detail) == (2, "illegal_move", f"played cell {cell}")
+    answers = choose_moves(agent, Positions.of([(0, 14)], "7x7"), np.zeros(1, np.uint64))
+    assert (Reason(answers.failure[0]), answers.detail) == (Reason.ILLEGAL_MOVE, f"played cell {cell}")
+    said = []
+    seat = Seat(agent, GreedyAgent(), 2, lambda prompt: "quit", said.append, lambda *game: None)
+    assert play_human(seat, Size(7, 7), [0, 14]).detail == f"played cell {cell}"
 
 
 def test_a_classic_player_has_a_fresh_object_for_each_game():

@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -361,10 +363,38 @@ def test_what_is_no_move_is_illegal_and_what_is_no_answer_is_nothing() -> None:
         judge(under(MS), given(0.01, None), spent(0.02, 0.02), is_timed=True)
     assert loss.value.reason is Reason.ILLEGAL_MOVE
     a_result = SearchResult(3, 0.0, 1, 1, 0.1, (3,), False)
-    odd = (True, -1, 10**30, 1.0, "a")
     for answer in (None, a_result):
         with pytest.raises(TypeError):
             judge(under(MS), answer, spent(0.1, 0.1), is_timed=True)
-    for answer in (*(Given(cell, "", 0.1, 0.1) for cell in odd), given(float("nan")), Failure(1, "")):  # type: ignore[arg-type]
-        with pytest.raises(TypeError):
-            decode_answer(encode(answer))
+
+
+PARTS = {
+    Given(3, "", 0.1, 0.1): {
+        "cell": (True, -1, 1 << 15, 10**30, 1.0, "a"),
+        "text": (None, b""),
+        "seconds": (None, "1", float("nan"), -float("inf")),
+        "computed": (True, float("inf")),
+        "is_missing": (0, None),
+        "gives_up": (1, ""),
+    },
+    SearchResult(3, 0.0, 1, 1, 0.1, (3,), False): {
+        "move": (True, None, -1, 1 << 15, 1.0),
+        "score": (None, 0, "0"),
+        "depth": (True, -1, 1 << 15),
+        "nodes": (1.0, -1, 1 << 62),
+        "seconds": (None, True, float("nan"), 1e9, 10**400),
+        "pv": (None, 3, "3", {3: 3}, (None,), (3.0,)),
+        "exact": (0, None),
+    },
+    Failure("it", ""): {"detail": (None, 1, b""), "traceback": (None, ["line"])},
+}
+FORGED = [
+    (answer, name, value) for answer, parts in PARTS.items() for name, values in parts.items() for value in values
+]
+
+
+@pytest.mark.parametrize(("answer", "name", "value"), FORGED)
+def test_an_answer_has_parts_of_the_right_types(answer: Given | SearchResult | Failure, name: str, value: Any) -> None:
+    assert decode_answer(encode(answer)) == answer
+    with pytest.raises(TypeError):
+        decode_answer(encode(replace(answer, **{name: value})))

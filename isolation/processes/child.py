@@ -189,6 +189,13 @@ class _Answers(pickle._Unpickler):
             return answer_class
         raise pickle.UnpicklingError(f"{module}.{name} is no answer")
 
+    def _build(self: Any) -> None:
+        if isinstance(self.stack[-2], type):  # a state would change the class, for all of this process
+            raise pickle.UnpicklingError("an answer holds the state of a class")
+        pickle._Unpickler.dispatch[pickle.BUILD[0]](self)
+
+    dispatch = {**pickle._Unpickler.dispatch, pickle.BUILD[0]: _build}  # noqa: RUF012 -- as in the class it extends
+
 
 def recipe(make: Callable[..., object], *arguments: Any) -> bytes:
     """Pickle a call, to be made by the process; raises what `to_bytes` does."""

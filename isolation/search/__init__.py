@@ -66,11 +66,13 @@ def is_well_formed(result: SearchResult) -> bool:
     """Return whether a result from an untrusted source has the right types and fits into a log."""
     counts = zip((result.move, result.depth, result.nodes), _MOST, strict=True)
     return (
-        all(isinstance(count, int) and 0 <= count < most for count, most in counts)
-        and isinstance(result.score, float)
-        and isinstance(result.seconds, int | float)
+        all(type(count) is int and 0 <= count < most for count, most in counts)
+        and type(result.score) is float
+        and type(result.seconds) in (int, float)
         and abs(result.seconds) < _LONGEST
-        and isinstance(result.exact, bool)
+        and isinstance(result.pv, tuple | list)
+        and all(type(cell) is int for cell in result.pv)
+        and type(result.exact) is bool
     )
 
 

@@ -235,7 +235,7 @@ def move_or_forfeit(
         if is_raised(error):
             raise
         return forfeit_from(error, board if resigns else None)
-    if not board.moves_mask(board.active_index) >> result.move & 1:
+    if result.move not in board.legal_cells():
         return ForfeitError(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
     return result
 
