@@ -167,7 +167,7 @@ def test_an_answer_that_is_no_pair_of_numbers_is_named_as_such(answer, said):
 
     findings = {finding.check: finding for finding in check_player(Answering)}
     for check in ("moves", "fixed-depth minimax"):
-        assert findings[check].seen.startswith(f"returned {said}, not a pair of numbers (test_player_checks.py, line ")
+        assert findings[check].seen.startswith(f"returned {said}, not a pair of numbers (test_agent_checks.py, line ")
 
 
 def test_numpys_numbers_are_numbers():
@@ -200,7 +200,7 @@ def _unwritten(self, game, depth):
     ("minimax", "message"),
     [
         (lambda self, game, depth: None, "returns None (is the method still to be written?) at depth 1"),
-        (lambda self, game, depth: [], "returned [], not a pair of numbers (test_player_checks.py, line "),
+        (lambda self, game, depth: [], "returned [], not a pair of numbers (test_agent_checks.py, line "),
         (lambda self, game, depth: (0.0, None), "returns None (is the method still to be written?) at depth 1"),
         (_unwritten, "raises NotImplementedError (still to be written) at depth 1"),
     ],

@@ -286,7 +286,7 @@ def test_the_origin_of_an_exception_is_the_users_last_line_and_nobody_elses(tmp_
         assert origin(raised.value) == f"own.py, line {line}"
     with pytest.raises(ValueError, match=r".") as ours:
         Board.from_fen("nonsense")
-    assert origin(ours.value) == f"test_heuristic_failures.py, line {ours.traceback[0].lineno + 1}"
+    assert origin(ours.value) == f"test_heuristic_answers.py, line {ours.traceback[0].lineno + 1}"
     assert origin(ValueError("never raised")) == ""
 
 
@@ -301,8 +301,8 @@ def test_a_value_comes_from_the_lines_that_return_from_the_users_function() -> N
         return text
 
     first, second = one_way.__code__.co_firstlineno, two_ways.__code__.co_firstlineno
-    assert return_lines(one_way) == f"test_heuristic_failures.py, line {first + 2}"
-    assert return_lines(two_ways) == f"test_heuristic_failures.py, lines {second + 2}, {second + 3}"
+    assert return_lines(one_way) == f"test_heuristic_answers.py, line {first + 2}"
+    assert return_lines(two_ways) == f"test_heuristic_answers.py, lines {second + 2}, {second + 3}"
     assert return_lines(len) == return_lines(json.loads) == ""
 
 

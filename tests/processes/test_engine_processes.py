@@ -179,7 +179,7 @@ def test_a_tournament_goes_on_though_engines_are_killed_and_is_resumed(tmp_path)
     engine(tmp_path / "mine", "print('here', file=sys.stderr)")
     run = tmp_path / "run"
     command = [sys.executable, "-c", f"from knights_isolation.experiments.play.runner import play_tournament as p\n"
-               f"from test_engine_processes import config_of\nfrom pathlib import Path\n"
+               f"from tests.processes.test_engine_processes import config_of\nfrom pathlib import Path\n"
                f"p(config_of(Path({str(tmp_path)!r}), {str(run)!r}))"]  # fmt: skip
     folders = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     first = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": folders})

@@ -360,7 +360,7 @@ def test_one_process_serves_a_batch_and_the_next_with_a_fresh_player_a_game():
     details = []
     for _ in range(2):
         records = play_games(agent, GreedyAgent(), [(24, 14), (0, 1)], [1, 2], hard_cap=20.0).detail
-        details += [detail.partition(" (test_engines.py, line ")[0] for detail in records]
+        details += [detail.partition(" (test_engine_protocol.py, line ")[0] for detail in records]
     assert [detail.partition(" in ")[0] for detail in details] == [f"ValueError: 1 of {n}" for n in (1, 2, 3, 4)]
     assert len({detail.partition(" in ")[2] for detail in details} - {str(os.getpid())}) == 1
 
@@ -376,7 +376,7 @@ def test_one_process_serves_a_batch_and_the_next_with_a_fresh_player_a_game():
 )
 def test_what_a_player_does_in_its_process_stays_there(factory, reason, detail, capfd):
     record = against_greedy(classic(factory))
-    assert (record.reason, record.detail.partition(" (test_engines.py, line ")[0]) == (reason, detail)
+    assert (record.reason, record.detail.partition(" (test_engine_protocol.py, line ")[0]) == (reason, detail)
     assert capfd.readouterr() == ("", "")
 
 
@@ -420,7 +420,7 @@ def test_code_is_compiled_before_the_hard_cap_counts():
     with pytest.raises(ForfeitError) as caught:
         player.new_game()
     player.close()
-    assert caught.value.detail.startswith("ValueError: compiled for (5, 6) (test_engines.py, line ")
+    assert caught.value.detail.startswith("ValueError: compiled for (5, 6) (test_engine_protocol.py, line ")
 
 
 def test_what_belongs_to_this_process_cannot_cross_and_says_so_in_a_line():

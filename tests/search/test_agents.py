@@ -140,7 +140,7 @@ def test_a_player_that_fails_loses_each_game_and_is_closed_once(what, failure, r
     games = games_against(agent)
     assert games.winner.tolist() == [2, 2, 2]
     assert games.reason.tolist() == [reason] * 3
-    assert [output.partition(" (test_players.py, line ")[0] for output in games.detail] == [detail] * 3
+    assert [output.partition(" (test_agents.py, line ")[0] for output in games.detail] == [detail] * 3
     assert (agent.times("open"), agent.times("new game"), agent.times("close")) == (1, 3, 1)
 
 
