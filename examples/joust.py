@@ -19,7 +19,8 @@ from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from knights_isolation.experiments import RunResults, label_run, opening_winners, read_games, split_by_theory
-from knights_isolation.experiments.exact.labels import TheorySplit, labelled_games
+from knights_isolation.experiments.exact.labels import labelled_games
+from knights_isolation.experiments.exact.theory import TheorySplit
 from knights_isolation.experiments.record.columns import lists
 from knights_isolation.experiments.statistics.game_pairs import standings
 from knights_isolation.isolation.engines.protocol import Program, variants_text

@@ -2,9 +2,9 @@ from knights_isolation.experiments.exact.accuracy import accuracies as accuracie
 from knights_isolation.experiments.exact.accuracy import run_decisions as run_decisions
 from knights_isolation.experiments.exact.board_solving import solve_all as solve_all
 from knights_isolation.experiments.exact.labelling import label_run as label_run
-from knights_isolation.experiments.exact.labels import opening_winners as opening_winners
 from knights_isolation.experiments.exact.labels import read_labels as read_labels
-from knights_isolation.experiments.exact.labels import split_by_theory as split_by_theory
+from knights_isolation.experiments.exact.theory import opening_winners as opening_winners
+from knights_isolation.experiments.exact.theory import split_by_theory as split_by_theory
 from knights_isolation.experiments.plan import parse_agent as parse_agent
 from knights_isolation.experiments.plan import spec_of as spec_of
 from knights_isolation.experiments.plan.config import Config as Config

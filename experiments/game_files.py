@@ -39,7 +39,7 @@ from .plan.schedule import Match, Schedule
 from .play.finished_games import FinishedGames, games_table
 from .queries import connect_runs
 from .record import log, log_parts
-from .record.checked_lines import read_json, write_json
+from .record.checked_json import read_json, write_json
 from .record.columns import Table, table_of_rows
 from .record.log import COLOURS, PER_PLY, SCHEMA, games_folder
 from .record.log_validation import check_log

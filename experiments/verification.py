@@ -10,12 +10,13 @@ from knights_isolation.isolation.usercode.inputs import changed_input
 
 from .plan.run_keeping import written_config
 from .record import log
-from .record.checked_lines import SEALED, inspect_lines, read_json
+from .record.checked_json import SEALED, read_json
+from .record.checked_lines import inspect_lines
 from .record.checked_parquet import read_parquet
 from .record.log_validation import check_facts
-from .record.run_directory import CONFIG, END, ENGINES, FACTS, HOME, load_run, missing_sentence
+from .record.run_directory import CONFIG, END, ENGINES, FACTS, HOME, TRIES, load_run, missing_sentence
 from .record.schema import schema_of
-from .record.tries import LOG, SOURCES, code_of, read_tries
+from .record.tries import SOURCES, code_of, read_tries
 
 KEPT = "evaluated"
 """Folder of kept answers of evaluations, below that of the runs."""
@@ -44,7 +45,7 @@ def verify(home: Path = HOME) -> list[Verified]:
         _verified(path, what, state)
         for pattern, what, state in _OTHERS
         for path in sorted(home.rglob(pattern))
-        if path.parent.name not in (ENGINES, log.GAMES) and not (what == "journal" and {LOG, KEPT} & {*path.parts})
+        if path.parent.name not in (ENGINES, log.GAMES) and not (what == "journal" and {TRIES, KEPT} & {*path.parts})
     ]
 
 
@@ -137,7 +138,7 @@ def _unsealed(what: str) -> str:
 
 
 _OTHERS = (
-    (LOG, "log of tries", _tries),
+    (TRIES, "log of tries", _tries),
     (f"{SOURCES}/*.py", "source of a try", _source),
     (f"{KEPT}/*.jsonl", "evaluations of a candidate", _lines),
     ("champion.json", "champion of evaluations", _champion),

@@ -17,8 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from knights_isolation.experiments.record.run_directory import HOME, state_of
-from knights_isolation.experiments.record.tries import is_kept
+from knights_isolation.experiments.record.run_directory import HOME, keeps_tries, state_of
 from knights_isolation.isolation.files.cache_folder import folder
 from knights_isolation.isolation.suggestions import COMMAND
 
@@ -78,7 +77,7 @@ def _kept(
     paths = run_paths(runs)
     made = cache(lambda: make(paths))
     try:
-        asked = repr((os.getcwd(), list(map(str, paths)), question, is_kept()))
+        asked = repr((os.getcwd(), list(map(str, paths)), question, keeps_tries()))
         file, rests_on = folder() / "answers" / sha256(asked.encode()).hexdigest(), _rests_on(paths)
     except OSError:  # a file has gone meanwhile, or the working directory
         return made()

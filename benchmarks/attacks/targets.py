@@ -19,7 +19,7 @@ from knights_isolation.experiments.plan import parse_limit, parse_spec
 from knights_isolation.experiments.plan.config import load_config, parse_openings, to_toml
 from knights_isolation.experiments.plan.openings import file_openings
 from knights_isolation.experiments.plan.spec_parser import complete, make_agent
-from knights_isolation.experiments.record.checked_lines import read_json
+from knights_isolation.experiments.record.checked_json import read_json
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.processes.child import Child, Failure, NoAnswer, Setup, Termination, encode
 from knights_isolation.isolation.processes.subprocess_player import FileAgent, SubprocessPlayer

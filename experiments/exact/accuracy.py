@@ -24,7 +24,8 @@ from ..record import log
 from ..record.columns import Table
 from ..record.schema import read_facts
 from ..statistics.proportions import Interval
-from .labels import PER_PLY, labelled_games, labelled_plies, share_taken
+from .labels import PER_PLY, labelled_games, labelled_plies
+from .theory import share_taken
 
 if TYPE_CHECKING:
     import pandas as pd

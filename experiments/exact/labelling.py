@@ -20,7 +20,8 @@ from ..play.parallel_map import parallel_map
 from ..record import log
 from ..record.checked_parquet import write_parquet
 from ..record.columns import Table, codes, concatenate, lists, numbers, table_of, take, where
-from .labels import FILE, PER_PLY, SCHEMA, check_fit, read_file
+from ..record.run_directory import LABELS_FILE
+from .labels import PER_PLY, SCHEMA, check_fit, read_file
 
 DEFAULT_LIMIT = Limit(nodes=20_000_000)
 """Limit per position: about a third of a second. All moves of a 7x7 placement pair take five million nodes."""
@@ -71,7 +72,7 @@ def label_run(
     table = _sampled(decided, sample)
     size = _size(run, table)
     SearchBudget(limit)
-    path, marked = Path(run) / FILE, {_MADE: f"first_ply={first_ply} {limit}".encode()}
+    path, marked = Path(run) / LABELS_FILE, {_MADE: f"first_ply={first_ply} {limit}".encode()}
     with locked(Path(run)):
         sweep(path)
         labels = _resumed(path, marked)

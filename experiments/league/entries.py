@@ -31,7 +31,7 @@ from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, t
 from ..plan import complete, parse_spec
 from ..plan.agent_kinds import KINDS
 from ..plan.run_keeping import move_files
-from ..record.checked_lines import read_json, write_json
+from ..record.checked_json import read_json, write_json
 from ..record.run_directory import LEAGUE, SUBMITTED, is_run, load_run
 from .submissions import Skipped, Submission, find_submissions, free_name, is_not_theirs, is_template
 

@@ -29,7 +29,7 @@ from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.game import Cost
 
 from ..record import log, log_parts
-from ..record.checked_lines import write_json
+from ..record.checked_json import write_json
 from ..record.run_directory import (
     CONFIG,
     END,

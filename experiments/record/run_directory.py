@@ -25,7 +25,7 @@ from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.isolation.suggestions import advice, command, did_you_mean, tell
 
 from . import log
-from .checked_lines import read_json
+from .checked_json import read_json
 from .schema import RunInfo, lifted, read_settings
 
 HOME = Path("runs")
@@ -33,15 +33,23 @@ CONFIG = "config.toml"
 FACTS = "run.json"
 END = "finished.json"
 ENGINES = "engines"
+LABELS_FILE = "labels.parquet"
 LEAGUE = "league.json"
 LOCK = "lock"
 SUBMITTED = "submitted"
+TRIES = "tries.jsonl"
+TRIES_SETTING = "ISOLATION_TRIES"
 
 State = Literal["running", "stopped", "finished"]
 
 _INFO = TypeAdapter(RunInfo)
 _SEED = TypeAdapter(int)
 _GAMES: TypeAdapter[int | None] = TypeAdapter(int | None)
+
+
+def keeps_tries() -> bool:
+    """Return whether looks at comparisons are logged in `HOME`, as `tries` does."""
+    return os.environ.get(TRIES_SETTING, "").lower() not in ("off", "0", "no")
 
 
 def lock_file(run: Path) -> tuple[int, int] | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-import os
 import re
 import zlib
 from collections.abc import Iterable, Sequence
@@ -25,10 +24,9 @@ import scipy
 from pydantic import TypeAdapter
 
 from .checked_lines import append_lines, read_lines
-from .run_directory import HOME
+from .run_directory import HOME, TRIES, keeps_tries
 
-LOG, SOURCES = "tries.jsonl", "tried"
-SETTING = "ISOLATION_TRIES"
+SOURCES = "tried"
 _DUELS, _SHARED = "head to head with", "over shared opponents, compared with"
 
 
@@ -132,30 +130,25 @@ def _lifted(record: dict[str, Any]) -> Try:
     return _TRY.validate_python(record)
 
 
-def is_kept() -> bool:
-    """Return whether tries are logged."""
-    return os.environ.get(SETTING, "").lower() not in ("off", "0", "no")
-
-
 def add_tries(tries: Iterable[Try], home: Path = HOME) -> None:
     """Append tries to the log, after those of other processes that write at the same time; durable on return."""
-    if is_kept():
-        append_lines(home / LOG, map(asdict, tries))
+    if keeps_tries():
+        append_lines(home / TRIES, map(asdict, tries))
 
 
 def read_tries(home: Path = HOME) -> list[Try]:
     """Return all tries, the oldest first; see `read_lines`."""
     remedy = "restore the file from a backup, or delete the line, whose try is then not counted"
-    return read_lines(home / LOG, _lifted, remedy)
+    return read_lines(home / TRIES, _lifted, remedy)
 
 
 def known_tries(home: Path = HOME) -> Sequence[Try]:
     """Return all tries of a project like `read_tries`, read again only if the log has changed; none if it is off."""
     try:
-        status = (home / LOG).stat()
+        status = (home / TRIES).stat()
     except OSError:
         return ()
-    return _tries_of(home.resolve(), status.st_mtime_ns, status.st_size) if is_kept() else ()
+    return _tries_of(home.resolve(), status.st_mtime_ns, status.st_size) if keeps_tries() else ()
 
 
 @lru_cache(maxsize=2)

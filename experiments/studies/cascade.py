@@ -43,7 +43,7 @@ from knights_isolation.isolation.usercode.user_exceptions import safe_repr
 from ..plan import make_agent, named, parse_spec
 from ..plan.spec_parser import complete
 from ..play.equal_cost import scaled_nodes
-from ..record.checked_lines import read_json, write_json
+from ..record.checked_json import read_json, write_json
 from ..statistics.proportions import Floats, Interval, Ints, count_pairs, mean_parts, pair_interval, score_from_elo
 from ..statistics.sprt import Decision, Sprt, sprt_path, stopped_estimate
 from ..suite.suite_file import Split, Suite, read_suite, shipped_suites

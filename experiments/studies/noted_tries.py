@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..record.run_directory import HOME
-from ..record.tries import Try, add_tries, code_of, held_out_positions, is_kept, known_tries, source_path
+from ..record.run_directory import HOME, keeps_tries
+from ..record.tries import Try, add_tries, code_of, held_out_positions, known_tries, source_path
 from ..statistics.account import adjusted_p_values, claim_of, look_of
 from ..statistics.contender_verdicts import judge
 from ..statistics.paired_differences import HeadToHead
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def note_run(command: str, run: Path) -> None:
     """Add the verdicts of a finished run to the log."""
-    if is_kept():
+    if keeps_tries():
         _note_results(command, load_findings([run]), is_finished=True)
 
 
@@ -38,7 +38,7 @@ def note_look(findings: RunResults) -> None:
     on_openings = _openings(findings)
     logged = {each.agent for each in known_tries() if each.judged_on.startswith(on_openings)}
     is_logged = len(findings.sources) == 1 and not findings.is_interim and {*findings.contenders} <= logged
-    if is_kept() and HOME.is_dir() and not is_logged:
+    if keeps_tries() and HOME.is_dir() and not is_logged:
         with suppress(OSError):  # a folder that cannot be written
             _note_results("results", findings, is_finished=False)
 
@@ -85,7 +85,7 @@ def keep_source(spec: str, home: Path = HOME) -> str:
     from ..plan import parse_spec
 
     parsed = parse_spec(spec)
-    if not parsed.is_file or not is_kept():
+    if not parsed.is_file or not keeps_tries():
         return ""
     text = expand_path(parsed.path).read_text(encoding="utf-8", errors="replace")
     source = code_of(text)
@@ -106,7 +106,7 @@ def note_screening(
     """
     from ..plan import named_settings
 
-    if not is_kept():
+    if not keeps_tries():
         return
     suite, baseline = screenings[0].suite.name, screenings[0].baseline.agent
     judged_on = f"suite {suite}, {part}"
@@ -143,7 +143,7 @@ def note_evaluations(
     from ..plan import named_settings
     from .evaluate import candidate_reference
 
-    if not is_kept():
+    if not keeps_tries():
         return
     method, baseline = asked.baseline.partition(":")[0].rpartition("=")[2], named_settings(asked.baseline)[0]
     tries = []

@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from knights_isolation import heuristics
 from knights_isolation.experiments.plan.catalogue import TEMPLATE
-from knights_isolation.experiments.record.checked_lines import read_json, write_json
+from knights_isolation.experiments.record.checked_json import read_json, write_json
 from knights_isolation.experiments.record.run_directory import HOME
 from knights_isolation.heuristics.registry import Composite
 from knights_isolation.isolation.compiling.code_cache import copy_engine, folder

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from pydantic import Field, TypeAdapter
 
 from knights_isolation.experiments.plan import parse_spec
-from knights_isolation.experiments.record.checked_lines import read_json, write_json
+from knights_isolation.experiments.record.checked_json import read_json, write_json
 from knights_isolation.experiments.record.log import count_games, games_folder
 from knights_isolation.experiments.record.run_directory import END, FACTS, is_imported, load_run, state_of
 from knights_isolation.experiments.record.schema import RunInfo

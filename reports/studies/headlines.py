@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from knights_isolation.experiments.record.run_directory import HOME, keeps_tries
 from knights_isolation.experiments.statistics.contender_verdicts import Verdicts, judge, judge_all_pairs
 from knights_isolation.experiments.statistics.game_pairs import Standing
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
@@ -41,10 +42,11 @@ def run_answer(findings: RunResults, worth: float = WORTH) -> Result[RunResults]
     """Return the comparisons of a run, and note the look at them; its win rates if nobody can be compared."""
     if findings.baseline is None and not judge_all_pairs(findings):
         return summary_headline(findings)
-    from knights_isolation.experiments.studies.noted_tries import note_look
-
     answer = compare_headline(findings, worth)
-    note_look(findings)
+    if HOME.is_dir() and keeps_tries():
+        from knights_isolation.experiments.studies.noted_tries import note_look
+
+        note_look(findings)
     return answer
 
 
@@ -54,7 +56,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH) -> Result[RunRe
     For a best-of: the remaining contenders, and how far the others are behind the leader. For matches that a sequential
     test stops: its decisions.
     """
-    from knights_isolation.experiments.exact.labels import knows_winners
+    from knights_isolation.experiments.exact.theory import knows_winners
 
     section, tables = _comparison(findings, worth)
     # the table of results by theory exists only if some openings' winners are known

@@ -15,11 +15,11 @@ from knights_isolation.experiments.exact.accuracy_games import fresh_decisions, 
 from knights_isolation.experiments.exact.board_solving import BoardSummary, solve_all, summarise
 from knights_isolation.experiments.exact.dataset import PARTS, DatasetRecipe, write_dataset
 from knights_isolation.experiments.exact.labelling import DEFAULT_LIMIT, label_run
-from knights_isolation.experiments.exact.labels import FILE
 from knights_isolation.experiments.exact.refutation import OpeningAnswer, Refuted, refute
 from knights_isolation.experiments.plan import AgentLike
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.record.log import count_games
+from knights_isolation.experiments.record.run_directory import LABELS_FILE
 from knights_isolation.isolation.rules.classic_board import Board
 from knights_isolation.isolation.rules.drawing import to_text
 from knights_isolation.isolation.rules.game import USUAL_SIZE, Limit, Size
@@ -218,7 +218,7 @@ def label_answer(
 ) -> int:
     """Label games of a run from a ply on, counted from 1, and return how many have labels; see `label_run`."""
     bound, start = limit or DEFAULT_LIMIT, first_ply - 1
-    with keeping("what was labelled", run / FILE), counting("games") as show:
+    with keeping("what was labelled", run / LABELS_FILE), counting("games") as show:
         games = label_run(run, sample=sample, first_ply=start, limit=bound, jobs=jobs, cluster=cluster, show=show)
     if COMMAND.get():
         print(f"{pluralise(games, 'game')} labelled. Next: {command('perfect', 'accuracy', run)}")

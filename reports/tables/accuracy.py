@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.experiments.exact.labels import opening_winners, split_by_theory
+from knights_isolation.experiments.exact.theory import opening_winners, split_by_theory
 from knights_isolation.experiments.statistics.game_pairs import record_of, share_seen
 from knights_isolation.experiments.statistics.proportions import of_pool
 from knights_isolation.experiments.statistics.run_results import RunResults

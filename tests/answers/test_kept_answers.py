@@ -11,7 +11,7 @@ from invented_runs import Invented, gauntlet
 
 from knights_isolation.command_line.main import main
 from knights_isolation.commands.results import results
-from knights_isolation.experiments.record.tries import SETTING
+from knights_isolation.experiments.record.run_directory import TRIES_SETTING
 from knights_isolation.isolation.files import cache_folder
 
 
@@ -98,7 +98,7 @@ def _bytes_change_but_not_the_time(run: Path) -> None:
 
 
 def _tries_are_not_logged(run: Path) -> None:
-    os.environ[SETTING] = "off"
+    os.environ[TRIES_SETTING] = "off"
 
 
 def _a_try_is_noted(run: Path) -> None:
@@ -123,7 +123,7 @@ def _facts_are_edited(run: Path) -> None:
 def test_an_answer_is_made_again_when_something_it_rests_on_changes(
     change, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(SETTING, "on")
+    monkeypatch.setenv(TRIES_SETTING, "on")
     gauntlet().write("runs/a")
     gauntlet().write("runs/beside")
     for _ in range(3):  # the first look is noted, which changes the log of tries

@@ -33,7 +33,8 @@ from knights_isolation.experiments.exact.accuracy_games import (
     shortages,
 )
 from knights_isolation.experiments.exact.labelling import label_run
-from knights_isolation.experiments.exact.labels import knows_winners, opening_winners, read_labels, split_by_theory
+from knights_isolation.experiments.exact.labels import read_labels
+from knights_isolation.experiments.exact.theory import knows_winners, opening_winners, split_by_theory
 from knights_isolation.experiments.game_files import append_game
 from knights_isolation.experiments.plan import parse_agent
 from knights_isolation.experiments.plan.openings import random_openings

@@ -20,6 +20,7 @@ from knights_isolation.experiments.exact.labels import mistakes, read_labels
 from knights_isolation.experiments.game_files import append_game
 from knights_isolation.experiments.plan.run_keeping import locked
 from knights_isolation.experiments.record.log import read_games
+from knights_isolation.experiments.record.run_directory import LABELS_FILE
 from knights_isolation.isolation import Board, Limit, solve
 from knights_isolation.isolation.rules.game import Size
 from knights_isolation.reports.board.handlers import games
@@ -100,7 +101,7 @@ def test_labels_of_another_run_are_refused_whoever_reads_them(read, tmp_path):
     run, other = fresh(tmp_path, 6), tmp_path / "other"
     write_games(other, [random_record(seed) for seed in range(50, 56)])
     label_run(other, sample=3)
-    (run / labels.FILE).write_bytes((other / labels.FILE).read_bytes())
+    (run / LABELS_FILE).write_bytes((other / LABELS_FILE).read_bytes())
     with pytest.raises(ValueError, match="does not belong to the games of this run"):
         read(run)
 
@@ -205,16 +206,16 @@ def test_a_board_out_of_reach_is_refused_and_nothing_is_written(tmp_path):
     path = fresh(tmp_path)
     with pytest.raises(ValueError, match=r"with nodes=1 only \d+ of the first \d+ positions on 5x5 can be solved"):
         label_run(path, limit=Limit(nodes=1))
-    assert not (path / labels.FILE).exists()
+    assert not (path / LABELS_FILE).exists()
 
 
 def test_labels_of_another_kind_are_not_mixed_in(tmp_path):
     path = fresh(tmp_path)
     label_run(path, sample=3)
-    before = (path / labels.FILE).read_bytes()
+    before = (path / LABELS_FILE).read_bytes()
     with pytest.raises(ValueError, match="delete it and label again"):
         label_run(path, limit=Limit(nodes=10**6))
-    assert (path / labels.FILE).read_bytes() == before
+    assert (path / LABELS_FILE).read_bytes() == before
 
 
 def test_bad_input_is_refused(tmp_path):
@@ -227,11 +228,11 @@ def test_bad_input_is_refused(tmp_path):
         label_run(path, limit=Limit(depth=2))
     with locked(path), pytest.raises(ValueError, match="is writing to this run"):
         label_run(path)
-    (path / labels.FILE).write_text("not a table")
+    (path / LABELS_FILE).write_text("not a table")
     with pytest.raises(ValueError, match=r"labels\.parquet is damaged or not a log file.*label again"):
         label_run(path)
 
 
 def test_the_file_says_how_it_was_made(run):
-    metadata = pq.read_schema(run / labels.FILE).metadata
+    metadata = pq.read_schema(run / LABELS_FILE).metadata
     assert metadata[b"isolation.labels"] == b"first_ply=0 nodes=20000000"

@@ -17,7 +17,6 @@ from clusters import Cluster, Proxy, cluster, started, wait_for
 from knights_isolation.experiments.exact.accuracy_games import play_and_label
 from knights_isolation.experiments.exact.board_solving import solve_all
 from knights_isolation.experiments.exact.labelling import label_run
-from knights_isolation.experiments.exact.labels import FILE as LABELS
 from knights_isolation.experiments.exact.labels import read_labels
 from knights_isolation.experiments.plan import named, parse_spec
 from knights_isolation.experiments.plan.config import Config, load_config
@@ -25,6 +24,7 @@ from knights_isolation.experiments.play.cluster import dispatcher, remote_worker
 from knights_isolation.experiments.play.pools.recovery import FORFEITED
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record.run_directory import LABELS_FILE as LABELS
 from knights_isolation.experiments.studies.parameter_sweep import parse_axis, plan_sweep, play_sweep
 from knights_isolation.experiments.studies.screening import collect_answers
 from knights_isolation.experiments.suite import read_suite

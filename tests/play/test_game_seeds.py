@@ -14,7 +14,7 @@ from knights_isolation.experiments.plan.config import Config, load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record import log, log_parts, run_directory
-from knights_isolation.experiments.record.checked_lines import read_json, write_json
+from knights_isolation.experiments.record.checked_json import read_json, write_json
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.reports.tables.compare import compare_sections
 from knights_isolation.reports.text.rendering import render_sections

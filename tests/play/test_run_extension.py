@@ -18,7 +18,7 @@ from knights_isolation.experiments.play import runner
 from knights_isolation.experiments.play.run_extension import extended_config
 from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
 from knights_isolation.experiments.record import log, log_parts, run_directory
-from knights_isolation.experiments.record.checked_lines import read_json, write_json
+from knights_isolation.experiments.record.checked_json import read_json, write_json
 from knights_isolation.experiments.verification import verify
 
 FEW: dict[str, Any] = {"board": "5x5", "limit": "nodes=40", "pairs": 5, "jobs": 1}

@@ -27,7 +27,7 @@ from knights_isolation.experiments.plan.run_keeping import locked
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, play_tournament
 from knights_isolation.experiments.record import log, log_parts, run_directory
-from knights_isolation.experiments.record.checked_lines import read_json, write_json
+from knights_isolation.experiments.record.checked_json import read_json, write_json
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.statistics.sprt import own_tests
 

@@ -12,9 +12,11 @@ from invented_runs import gauntlet
 
 from knights_isolation.command_line.main import main
 from knights_isolation.experiments.plan.run_keeping import finish
-from knights_isolation.experiments.record.checked_lines import append_lines, open_journal, write_json
+from knights_isolation.experiments.record.checked_json import write_json
+from knights_isolation.experiments.record.checked_lines import append_lines, open_journal
 from knights_isolation.experiments.record.checked_parquet import save_table
-from knights_isolation.experiments.record.tries import SETTING, Try, add_tries
+from knights_isolation.experiments.record.run_directory import TRIES_SETTING
+from knights_isolation.experiments.record.tries import Try, add_tries
 from knights_isolation.experiments.studies.cascade import admit
 from knights_isolation.experiments.studies.evaluation import EvaluationTask
 from knights_isolation.experiments.studies.noted_tries import keep_source
@@ -26,7 +28,7 @@ FIRST = Try("screen", "A", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a record of every kind."""
-    monkeypatch.delenv(SETTING)
+    monkeypatch.delenv(TRIES_SETTING)
     home, file = tmp_path / "runs", tmp_path / "it.py"
     file.write_text("def score(game, player):\n    return 1.0\n")
     run = gauntlet(openings=4).write(home / "one")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from knights_isolation.experiments.record.checked_lines import read_json, write_json
+from knights_isolation.experiments.record.checked_json import read_json, write_json
 from knights_isolation.isolation.files.received import read_plain
 
 FACTS = {"name": "Ünal", "games": 12, "rate": 0.5, "notes": ["a", None, True], "costs": {"a": 1e300}}

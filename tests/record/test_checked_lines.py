@@ -18,7 +18,8 @@ from knights_isolation.experiments.record.checked_lines import (
     open_journal,
     read_lines,
 )
-from knights_isolation.experiments.record.tries import LOG, SETTING, Try, add_tries, read_tries
+from knights_isolation.experiments.record.run_directory import TRIES, TRIES_SETTING
+from knights_isolation.experiments.record.tries import Try, add_tries, read_tries
 from knights_isolation.experiments.studies.samplers import BatchResult
 from knights_isolation.isolation.rules.game import Size
 
@@ -28,13 +29,13 @@ SETTINGS = {"what": "tuning", "plan": [1, 2]}
 
 @pytest.fixture(autouse=True)
 def log_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(SETTING)
+    monkeypatch.delenv(TRIES_SETTING)
 
 
 def write_tries(path: Path) -> Callable[[], object]:
     """Write a record, and return what reads it."""
     add_tries([FIRST, FIRST], path.parent)
-    (path.parent / LOG).rename(path)
+    (path.parent / TRIES).rename(path)
     return lambda: read_lines(path, dict, "restore it")
 
 
@@ -72,11 +73,11 @@ def test_a_changed_character_is_named_at_every_place(
 
 
 def test_a_record_cut_off_anywhere_loses_its_last_line_alone(tmp_path: Path) -> None:
-    write_tries(tmp_path / LOG)
-    data = (tmp_path / LOG).read_bytes()
+    write_tries(tmp_path / TRIES)
+    data = (tmp_path / TRIES).read_bytes()
     last = data[:-1].rindex(b"\n") + 1
     for end in range(last, len(data) + 1):
-        (tmp_path / LOG).write_bytes(data[:end])
+        (tmp_path / TRIES).write_bytes(data[:end])
         whole = ["Ä", "Ä"] if end >= len(data) - 1 else ["Ä"]
         assert [each.agent for each in read_tries(tmp_path)] == whole
         add_tries([replace(FIRST, agent="later")], tmp_path)
@@ -102,11 +103,11 @@ def test_a_damaged_last_line_is_not_taken_for_a_torn_one_by_the_next_writer(tmp_
 
 
 def test_lines_of_older_versions_are_read_and_counted(tmp_path: Path) -> None:
-    (tmp_path / LOG).write_text(json.dumps(asdict(FIRST)) + "\n")
+    (tmp_path / TRIES).write_text(json.dumps(asdict(FIRST)) + "\n")
     add_tries([replace(FIRST, agent="later")], tmp_path)
     assert [each.agent for each in read_tries(tmp_path)] == ["Ä", "later"]
-    assert inspect_lines(tmp_path / LOG).unsealed == 1
-    (tmp_path / LOG).write_text(json.dumps({"command": "screen"}) + "\n")
+    assert inspect_lines(tmp_path / TRIES).unsealed == 1
+    (tmp_path / TRIES).write_text(json.dumps({"command": "screen"}) + "\n")
     with pytest.raises(DamagedFileError, match=r"tries.jsonl, line 1: damaged or edited by hand; restore the file"):
         read_tries(tmp_path)
 
@@ -116,11 +117,11 @@ def test_a_full_disk_leaves_nothing_of_a_record(tmp_path: Path, monkeypatch: pyt
         raise OSError(28, "No space left on device")
 
     add_tries([FIRST], tmp_path)
-    data = (tmp_path / LOG).read_bytes()
+    data = (tmp_path / TRIES).read_bytes()
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space"):
         add_tries([FIRST], tmp_path)
-    assert (tmp_path / LOG).read_bytes() == data
+    assert (tmp_path / TRIES).read_bytes() == data
 
 
 def add_many(home: Path, name: str) -> None:

@@ -14,7 +14,7 @@ from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record import run_directory
-from knights_isolation.experiments.record.checked_lines import read_json, write_json
+from knights_isolation.experiments.record.checked_json import read_json, write_json
 from knights_isolation.experiments.record.schema import RUN_VERSION, AgentEntry, facts_in_settings, lifted, read_facts
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.run_results import load_findings

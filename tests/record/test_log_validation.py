@@ -21,7 +21,7 @@ from knights_isolation.experiments.play.finished_games import check_scheduled
 from knights_isolation.experiments.play.game_recorder import GameRecorder
 from knights_isolation.experiments.play.runner import play_tournament
 from knights_isolation.experiments.record import log, log_parts, run_directory
-from knights_isolation.experiments.record.checked_lines import read_json
+from knights_isolation.experiments.record.checked_json import read_json
 from knights_isolation.experiments.statistics.run_results import load_findings
 
 KEYS = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 4, "jobs": 1}

@@ -9,7 +9,8 @@ from click.testing import CliRunner, Result
 
 import knights_isolation as ki
 from cli import main
-from knights_isolation.experiments.record.tries import LOG, SETTING, Try, read_tries
+from knights_isolation.experiments.record.run_directory import TRIES, TRIES_SETTING
+from knights_isolation.experiments.record.tries import Try, read_tries
 from knights_isolation.experiments.statistics.account import adjusted_p_values
 from knights_isolation.experiments.studies.noted_tries import withdrawn_sentence
 
@@ -18,7 +19,7 @@ FIRST = Try("screen", "A", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.
 
 @pytest.fixture(autouse=True)
 def log_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(SETTING)
+    monkeypatch.delenv(TRIES_SETTING)
 
 
 def run(*words: object) -> Result:
@@ -66,7 +67,7 @@ def test_tries_of_versions_without_families_are_read(tmp_path: Path) -> None:
         **{"cost": None, "when": "2026-01-01T00:00:00+00:00"},
     }
     suite = {**old, "command": "screen", "judged_on": "suite 7x7, split screen", "held_out": "held-out positions"}
-    (tmp_path / LOG).write_text(f"{json.dumps(old)}\n{json.dumps({**old, 'n': 100})}\n{json.dumps(suite)}\n")
+    (tmp_path / TRIES).write_text(f"{json.dumps(old)}\n{json.dumps({**old, 'n': 100})}\n{json.dumps(suite)}\n")
     games, extended, positions = read_tries(tmp_path)
     assert games.family == extended.family == "head to head with B, random:4 openings on 7x7, nodes=9"
     assert (games.planned, games.looked, extended.looked, games.z) == (50, 50, 100, pytest.approx(-2.0537, abs=1e-3))
@@ -92,7 +93,7 @@ def test_commands_log_what_they_compare_and_show_it(tmp_path: Path, monkeypatch:
     assert first["source"] != second["source"]
     assert run("tried", "--diff", 1, 2).output.splitlines()[-2:] == ["-    return float(1)", "+    return float(2)"]
     assert run("tried", "--diff", 1, 3).exit_code == 2
-    monkeypatch.setenv(SETTING, "off")
+    monkeypatch.setenv(TRIES_SETTING, "off")
     run("match", "random", "greedy", "--pairs", 1, "--jobs", 1)
     assert len(read_tries()) == 2
 

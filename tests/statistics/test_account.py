@@ -9,8 +9,8 @@ from invented_runs import Invented
 
 from benchmarks import seasons
 from knights_isolation.experiments.plan.run_keeping import write_info
-from knights_isolation.experiments.record.run_directory import HOME, load_run
-from knights_isolation.experiments.record.tries import SETTING, read_tries
+from knights_isolation.experiments.record.run_directory import HOME, TRIES_SETTING, load_run
+from knights_isolation.experiments.record.tries import read_tries
 from knights_isolation.experiments.statistics.account import (
     Look,
     evidence_p_value,
@@ -30,7 +30,7 @@ from knights_isolation.reports.text.wording import p_words, pooling_sentences
 
 @pytest.fixture(autouse=True)
 def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv(SETTING)
+    monkeypatch.delenv(TRIES_SETTING)
     monkeypatch.chdir(tmp_path)
 
 
@@ -158,7 +158,7 @@ def test_a_later_try_withdraws_a_verdict_that_does_not_stand_among_all() -> None
 
 
 def test_an_extended_run_has_been_looked_at_before_even_if_nothing_was_logged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SETTING, "off")
+    monkeypatch.setenv(TRIES_SETTING, "off")
     alone, extended = (play(name, "Same", range(90), 0.2, seed=2) for name in ("alone", "extended"))
     write_info(replace(load_run(extended), looks=[60]))
     findings = load_findings([extended])

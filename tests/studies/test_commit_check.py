@@ -17,7 +17,8 @@ from knights_isolation.experiments import play_tournament
 from knights_isolation.experiments.analysis import commit_check
 from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.play.runner import RunOutcome
-from knights_isolation.experiments.record.tries import SETTING, read_tries
+from knights_isolation.experiments.record.run_directory import TRIES_SETTING
+from knights_isolation.experiments.record.tries import read_tries
 from knights_isolation.experiments.suite import read_suite
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +51,7 @@ def commit(folder: Path, source: str) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.delenv(SETTING)
+    monkeypatch.delenv(TRIES_SETTING)
     monkeypatch.setattr(commit_check, "read_suite", lambda *asked: read_suite(*asked).sample(500, 1))
     monkeypatch.setattr("knights_isolation.reports.watch.play_tournament", play_here)
     monkeypatch.chdir(tmp_path)
