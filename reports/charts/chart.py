@@ -37,6 +37,10 @@ class Axis:
         low, high, at = (math.log(end) if self.is_log else end for end in (self.low, self.high, value))
         return round(100 * (at - low) / (high - low), 1)
 
+    def within(self, value: float) -> float:
+        """Return the same for a value that may lie outside: then an edge."""
+        return min(max(self.percent(value), 0.0), 100.0)
+
 
 @dataclass(frozen=True)
 class Row:

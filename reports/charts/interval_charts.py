@@ -23,7 +23,7 @@ from knights_isolation.experiments.statistics.ratings import Ratings
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.sprt import live_rate, run_tests
 
-from ..text.cell_values import Elo, Points, Share, pluralise
+from ..text.cell_values import Elo, Points, pluralise
 from ..text.verdict_details import finding_title
 from .chart import Axis, Card, Panel, Picture, Plot, Row, RowChart, Series, fit_axis, role_of, row_chart, signed
 from .grids import leads
@@ -111,7 +111,6 @@ def spread(findings: RunResults, kind: str) -> RowChart | None:
 
 _MAX_POINTS = 100
 _NEAREST = 6
-_COURSE_POINTS = 60
 
 
 def nearest_to_decision(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
@@ -137,14 +136,18 @@ class Estimates:
     unit: str
 
     @property
+    def null(self) -> float:
+        """No difference, in per cent."""
+        return 0.0 if self.is_difference else 50.0
+
+    @property
     def axis(self) -> Axis:
         """The shared axis, scaled to the current intervals, not to the wide initial ones."""
-        centre, most = (0.0, 100.0) if self.is_difference else (50.0, 50.0)
         ends = np.concatenate([self.percent(np.array(sequence.last)) for sequence in self.sequences.values()])
-        reach = min(most, max(1.1 * float(np.abs(ends - centre).max()), 2.0))
+        reach = min(100.0 - self.null, max(1.1 * float(np.abs(ends - self.null).max()), 2.0))
         if self.is_difference:
             return fit_axis("difference, points", (-reach, reach), signed)
-        return fit_axis("games won, per cent", (centre - reach, centre + reach))
+        return fit_axis("games won, per cent", (self.null - reach, self.null + reach))
 
     def percent(self, shares: Floats) -> Floats:
         """Convert shares to per cent; shares that encode differences become points."""
@@ -177,64 +180,19 @@ def running(findings: RunResults, agents: Sequence[str] | None = None) -> Plot |
         return None
     y, lengths = found.axis, [sequence.values.size for sequence in found.sequences.values()]
     x = fit_axis(f"{found.unit} played", [1, *lengths], is_whole=True)
-    panels = tuple(
-        Panel(name, (band(name, sequence, found),), x, y, 0.0 if found.is_difference else 50.0)
-        for name, sequence in found.sequences.items()
-    )
+    panels = tuple(Panel(name, (band(name, found),), x, y, found.null) for name in found.sequences)
     note = "Estimate after each opening, with a 95 % band that is valid at all times simultaneously."
     return Plot("Running estimates", panels, note)
 
 
-def band(name: str, sequence: ConfidenceSequence, found: Estimates, points: int = _MAX_POINTS) -> Series:
+def band(name: str, found: Estimates, points: int = _MAX_POINTS) -> Series:
     """Return the course of an agent's estimate as a line in a band."""
+    sequence = found.sequences[name]
     at = np.unique(np.linspace(0, sequence.values.size - 1, points).astype(np.int64))
     mean, low, high = (
         tuple(found.percent(values[at]).tolist()) for values in (sequence.mean, sequence.low, sequence.high)
     )
     return Series(name, "0", tuple((at + 1.0).tolist()), mean, low, high, "band")
-
-
-@dataclass(frozen=True)
-class Race:
-    """Rows with anytime-valid intervals, best first, and the course of each over `height`.
-
-    `chart.zero` is no difference. `units` is the number of `unit` (openings or pairs) that each estimate rests on.
-    """
-
-    chart: RowChart
-    courses: tuple[Series, ...]
-    height: Axis
-    units: tuple[int, ...]
-    unit: str
-
-
-def race(findings: RunResults) -> Race | None:
-    """Return differences to the baseline, or win rates without one; None before anything can be estimated.
-
-    A row is better or worse once its interval, which is valid at any time, excludes no difference: as in the report of
-    a run that has not finished.
-    """
-    found = estimates(findings, together=True)
-    if not found.sequences:
-        return None
-    names = sorted(found.sequences, key=lambda name: -float(found.sequences[name].mean[-1]))
-    rows = tuple(_row(name, found, findings.baseline is not None) for name in names)
-    zero = 0.0 if found.is_difference else 50.0
-    label = "difference to the baseline in percentage points" if found.is_difference else "games won, per cent"
-    chart = row_chart("Race", rows, label, "", zero, is_signed=found.is_difference)
-    assert chart is not None
-    courses = tuple(band(name, found.sequences[name], found, _COURSE_POINTS) for name in names)
-    units = tuple(found.sequences[name].values.size for name in names)
-    return Race(chart, courses, found.axis, units, found.unit)
-
-
-def _row(name: str, found: Estimates, is_judged: bool) -> Row:
-    sequence = found.sequences[name]
-    low, high = sequence.last
-    role = role_of(low, high, 0.5) if is_judged else ""
-    mean, low, high = found.percent(np.array([sequence.mean[-1], low, high])).tolist()
-    text = Points(mean / 100).text if found.is_difference else Share(mean / 100).text
-    return Row(name, role, mean, low, high, text)
 
 
 _PICTURES = 3

@@ -39,7 +39,7 @@ from ..board.resources import Resources, StrictModel
 from ..text.cell_values import pluralise
 from .lab_answers import RunPool, SeeingQuestion, pools, rated, resolved, see, trial
 from .run_lines import RunLines
-from .run_pages import Frame, PageError, lab_page, page_route
+from .run_pages import PageError, lab_page
 from .starting_runs import BUSY, COMPILED, Extending, RunStarter
 
 _LONGEST_SOURCE = 60_000
@@ -88,9 +88,9 @@ class HeuristicPages:
     def routes(self) -> list[Route]:
         """Return the routes."""
         return [
-            page_route("/heuristics", "heuristics", self._gallery),
-            page_route("/heuristics/{name}", "heuristics", self._heuristic),
-            page_route("/try", "try", self._try),
+            Route("/heuristics", self._gallery),
+            Route("/heuristics/{name}", self._heuristic),
+            Route("/try", self._try),
             Route("/api/ratings", self._rate),
             api_route("/api/see", SeeingQuestion, self._see),
             api_route("/api/trial", Trying, self._trial),
@@ -103,12 +103,12 @@ class HeuristicPages:
         for part in (self._starter, self._sandboxed, self._sandboxed_here):
             part.close()
 
-    async def _gallery(self, request: Request, frame: Frame) -> Response:
+    async def _gallery(self, request: Request) -> Response:
         own = await asyncio.to_thread(own_heuristics, Path())
         shipped = [shipped_heuristic(name) for name in heuristics.names()]
         return lab_page(
+            request,
             "heuristics.html",
-            frame,
             title=f"{len(shipped)} shipped heuristics, {len(own) or 'none'} of yours",
             groups=(("Yours", self._with_trials(own)), ("Shipped", self._with_trials(shipped))),
             here=Path().resolve(),
@@ -145,15 +145,15 @@ class HeuristicPages:
             return None
         return next((heuristic for heuristic in heuristics_of(Path(path)) if heuristic.reference == reference), None)
 
-    async def _heuristic(self, request: Request, frame: Frame) -> Response:
+    async def _heuristic(self, request: Request) -> Response:
         name = request.path_params["name"]
         if (shown := self._found(name)) is None:
             raise PageError(404, "No such heuristic", f"There is no heuristic {name} here.")
         in_runs = await asyncio.to_thread(self._lines.of_heuristic, name, self._resources)
         ahead, among = sum(row.verdict == "better" for row in in_runs), pluralise(len(in_runs), "comparison")
         return lab_page(
+            request,
             "heuristic.html",
-            frame,
             title=name,
             shown=shown,
             is_own=":" in name,
@@ -170,10 +170,10 @@ class HeuristicPages:
         processes = self._sandboxed_here if any(":" in name for name in names) else self._processes
         return await processes.answer(partial(see, asked), request.headers.get("x-page", ""))
 
-    async def _try(self, request: Request, frame: Frame) -> Response:
+    async def _try(self, request: Request) -> Response:
         self._sandboxed.prepare()
         shown = self._found(request.query_params.get("copy", ""))
-        return lab_page("try.html", frame, title="Try a function", source=shown.source if shown else TEMPLATE)
+        return lab_page(request, "try.html", title="Try a function", source=shown.source if shown else TEMPLATE)
 
     async def _trial(self, trying: Trying, request: Request) -> BoardAnswer:
         if trying.source:

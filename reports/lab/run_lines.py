@@ -31,6 +31,8 @@ from ..board.resources import Name, Resources, StrictModel
 from ..pages.next_steps import seconds_of
 from ..text.cell_values import Estimate, Points, join_names, pluralise
 
+Bar = tuple[float, float, float, str, str]
+"""Low, estimate and high in percentage points, the verdict and the name, of a contender."""
 _MOST_NAMED = 2
 _VERSION = 4
 """Increased when lines are made otherwise, so that kept ones are made anew."""
@@ -49,7 +51,7 @@ class RunLine:
         seconds: from its start to its end; None if it has not ended.
         state: running, stopped, finished or damaged.
         finding: what it found in one sentence; None if that is not known yet.
-        bars: low, estimate and high in percentage points, the verdict and the name, of each contender.
+        bars: one for each contender.
         targets: what each agent plays, in the syntax of specs.
         seen: signature of the files that the line was made of.
     """
@@ -66,7 +68,7 @@ class RunLine:
     seconds: float | None = None
     state: str = ""
     finding: str | None = None
-    bars: tuple[tuple[float, float, float, str, str], ...] = ()
+    bars: tuple[Bar, ...] = ()
     targets: tuple[str, ...] = ()
 
 
@@ -230,49 +232,13 @@ def set_archived(home: Path, runs: Sequence[str], is_archived: bool) -> None:
     write_text(home / ARCHIVE, json.dumps(sorted(names)))
 
 
-WIDTH, HEIGHT, MARGIN = 132.0, 40.0, 3.0
 _SPANS = (5.0, 10.0, 25.0, 50.0)
 _MOST = 24
-_ROLES = {"better": "better", "worse": "worse"}
 
 
-@dataclass(frozen=True)
-class Mark:
-    """An interval from `low` to `high` with its `estimate`, in the picture's units, and the class of its verdict."""
-
-    low: str
-    estimate: str
-    high: str
-    y: str
-    role: str
-
-
-@dataclass(frozen=True)
-class Thumbnail:
-    """A small forest plot; `span` is the number of points from its middle to its edge."""
-
-    marks: tuple[Mark, ...]
-    span: float
-    radius: float
-
-
-def thumbnail(bars: Sequence[tuple[float, float, float, str, str]]) -> Thumbnail | None:
-    """Return the picture of intervals in percentage points, best first; None without any. Many are thinned out."""
+def thumbnail(bars: Sequence[Bar]) -> tuple[Sequence[Bar], float]:
+    """Return the intervals of a small forest plot, and the points from its middle to its edge. Many are thinned out."""
     finite = [bar for bar in bars if all(map(math.isfinite, bar[:3]))]
-    if not finite:
-        return None
-    step = math.ceil(len(finite) / _MOST)
-    shown = finite[::step]
-    widest = max(max(abs(low), abs(high)) for low, _, high, *_ in shown)
-    span = next((span for span in _SPANS if widest <= span), _SPANS[-1])
-    gap = (HEIGHT - 2 * MARGIN) / len(shown)
-
-    def x(value: float) -> str:
-        share = max(-1.0, min(1.0, value / span))
-        return f"{WIDTH / 2 * (1 + share * (1 - 2 * MARGIN / WIDTH)):.1f}"
-
-    marks = tuple(
-        Mark(x(low), x(estimate), x(high), f"{MARGIN + gap * (number + 0.5):.1f}", _ROLES.get(verdict, "unsure"))
-        for number, (low, estimate, high, verdict, _) in enumerate(shown)
-    )
-    return Thumbnail(marks, span, min(2.6, max(1.4, gap / 2.5)))
+    shown = finite[:: math.ceil(len(finite) / _MOST) or 1]
+    widest = max((max(abs(low), abs(high)) for low, _, high, *_ in shown), default=0.0)
+    return shown, next((span for span in _SPANS if widest <= span), _SPANS[-1])

@@ -10,14 +10,14 @@ import json
 import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 from markupsafe import escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
@@ -32,12 +32,12 @@ from knights_isolation.isolation.files.received import read_plain
 from ..board.board_api import api_route
 from ..board.board_processes import BoardAnswer, Processes, Question, succeeded
 from ..board.resources import Resources, run_of
-from ..charts.chart import Axis
-from ..charts.interval_charts import race
+from ..charts.chart import fit_axis, plain, role_of, signed
+from ..charts.interval_charts import Estimates, band, estimates
 from ..league import INDEX, SCRIPTS
 from ..pages.templates import PAGE, SCRIPT, kept_pages, page_template, policy_of, with_pages
 from ..replay import bundle
-from ..text.cell_values import Range, Share, speed_words, time_words
+from ..text.cell_values import Points, Range, Share, speed_words, time_words
 from ..text.wording import caveats, forfeit_sentences
 from .lab_answers import diff, finding, league, report
 from .run_lines import Archiving, RunLine, RunLines, archived, damaged, set_archived, signature, thumbnail
@@ -47,46 +47,39 @@ _SHOWN = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 _BOXED = f"sandbox allow-downloads; {_SHOWN}; frame-ancestors 'self'"
 
 
-@dataclass(frozen=True)
-class Frame:
-    """What surrounds a page: its key in the navigation, the folder of the runs, and the chosen theme."""
-
-    page: str
-    folder: str
-    theme: str
+_OTHER_PAGES = ("heuristics", "board", "openings", "class", "try")
+"""Keys of pages in the navigation, the first words of their addresses; all other pages belong to the runs."""
 
 
 class PageError(Exception):
     """Why there is no page: the status, a title, and what is wrong."""
 
 
-def page_route(path: str, page: str, make: Callable[[Request, Frame], Awaitable[Response]]) -> Route:
-    """Return the route of pages with the key `page` in the navigation; of a `PageError` the page says what is wrong."""
-
-    async def answered(request: Request) -> Response:
-        theme = request.cookies.get("theme", "")
-        frame = Frame(page, request.app.state.folder, theme if theme in ("light", "dark") else "")
-        try:
-            return await make(request, frame)
-        except PageError as error:
-            status, title, problem = error.args
-            return lab_page("problem.html", frame, status, title=title, problem=problem)
-
-    return Route(path, answered)
+async def problem_page(request: Request, error: Exception) -> Response:
+    """Return the page that says why there is none."""
+    status, title, problem = error.args
+    return lab_page(request, "problem.html", status, title=title, problem=problem)
 
 
-def lab_page(name: str, frame: Frame, status: int = 200, **values: object) -> Response:
+def frame_of(request: Request) -> dict[str, str]:
+    """Return what surrounds a page: its key in the navigation, the folder of the runs, and the chosen theme."""
+    word, theme = request.url.path.split("/")[1], request.cookies.get("theme", "")
+    page = word if word in _OTHER_PAGES else "runs"
+    return {"page": page, "folder": request.app.state.folder, "theme": theme if theme in ("light", "dark") else ""}
+
+
+def lab_page(request: Request, name: str, status: int = 200, **values: object) -> Response:
     """Return a page of the lab itself, from its template."""
-    return HTMLResponse(page_template(name).render(frame=frame, **values), status)
+    return HTMLResponse(page_template(name).render(frame=frame_of(request), **values), status)
 
 
-def framed(page: str, frame: Frame, crumb: str = "") -> Response:
+def framed(request: Request, page: str, crumb: str = "") -> Response:
     """Return a page that is complete by itself with the lab's navigation, and above its heading the name of its run.
 
     The page is made by this version of the toolkit. Its policy is the server's, whatever the page says: the toolkit's
     own scripts, and requests to the lab.
     """
-    page = themed(_POLICY.sub("", page, count=1), frame)
+    page, frame = themed(request, _POLICY.sub("", page, count=1)), frame_of(request)
     page = page.replace("</head>", '<script type="module" src="/lab/frame.js"></script>\n</head>', 1)
     page = page.replace("<body>", f"<body>\n{page_template('frame.html').render(frame=frame)}", 1)
     if crumb:
@@ -95,10 +88,10 @@ def framed(page: str, frame: Frame, crumb: str = "") -> Response:
     return HTMLResponse(page, headers={"content-security-policy": _policy_of_framed()})
 
 
-def themed(page: str, frame: Frame) -> str:
+def themed(request: Request, page: str) -> str:
     """Return a page in the chosen theme."""
-    theme = f' data-theme="{frame.theme}"' if frame.theme else ""
-    return page.replace('<html lang="en">', f'<html lang="en"{theme}>', 1)
+    theme = frame_of(request)["theme"]
+    return page.replace('<html lang="en">', f'<html lang="en" data-theme="{theme}">', 1) if theme else page
 
 
 @cache
@@ -126,17 +119,17 @@ class RunPages:
     def routes(self) -> list[Route]:
         """Return the routes."""
         return [
-            page_route("/", "runs", self._list),
-            page_route("/runs/{run}", "runs", self._run),
-            page_route("/runs/{run}/report", "runs", self._report),
+            Route("/", self._list),
+            Route("/runs/{run}", self._run),
+            Route("/runs/{run}/report", self._report),
             Route("/runs/{run}/events", self._events),
             api_route("/api/archive", Archiving, self._archive),
-            page_route("/runs/{run}/analysis", "runs", self._analysis),
-            page_route("/runs/{run}/analysis/page", "runs", self._analysis),
-            page_route("/report", "runs", self._report),
-            page_route("/diff", "runs", self._diff),
-            page_route("/class", "class", self._classes),
-            page_route("/class/{run}/{page}", "class", self._class),
+            Route("/runs/{run}/analysis", self._analysis),
+            Route("/runs/{run}/analysis/page", self._analysis),
+            Route("/report", self._report),
+            Route("/diff", self._diff),
+            Route("/class", self._classes),
+            Route("/class/{run}/{page}", self._class),
         ]
 
     def start(self) -> None:
@@ -158,7 +151,7 @@ class RunPages:
         await asyncio.to_thread(set_archived, self._resources.home, asked.runs, asked.is_archived)
         return succeeded({})
 
-    async def _list(self, request: Request, frame: Frame) -> Response:
+    async def _list(self, request: Request) -> Response:
         lines = await asyncio.to_thread(self._read_lines)
         names = await asyncio.to_thread(archived, self._resources.home)
         kept = await asyncio.to_thread(lambda: kept_pages(self._with_pages()))
@@ -167,8 +160,8 @@ class RunPages:
         runs = [line for line in lines if (line.name in names) == is_archive]
         playing = sum(run.state == "running" for run in runs)
         return lab_page(
+            request,
             "runs.html",
-            frame,
             title=f"Archive: {_title(len(runs), 0).lower()}" if is_archive else _title(len(runs), playing),
             runs=runs,
             analyses=[page for page in kept if (page.run in names) == is_archive],
@@ -207,20 +200,20 @@ class RunPages:
                 sentence, bars = content.get("finding") or content["error"], content.get("bars", [])
                 await asyncio.to_thread(self._lines.found, run, seen, sentence, bars)
 
-    async def _run(self, request: Request, frame: Frame) -> Response:
+    async def _run(self, request: Request) -> Response:
         name = request.path_params["run"]
         run = self._resources.named_runs().get(name)
         if run is not None and state_of(run) != "finished":
-            return lab_page("live.html", frame, title=name, address=quote(name))
-        return await self._report(request, frame)
+            return lab_page(request, "live.html", title=name, address=quote(name))
+        return await self._report(request)
 
-    async def _report(self, request: Request, frame: Frame) -> Response:
+    async def _report(self, request: Request) -> Response:
         """Return the report of a run, or of several; it is kept until one of their logs changes."""
         name = request.path_params.get("run")
         names = [name] if name else request.query_params.getlist("run")
         runs = self._resources.named_runs()
         if missing := [name for name in names if name not in runs]:
-            raise PageError(404, "No such run", f"There is no run {missing[0]} in {frame.folder}.")
+            raise PageError(404, "No such run", f"There is no run {missing[0]} in {request.app.state.folder}.")
         if not names:
             raise PageError(400, "No run chosen", "Choose runs in the list of runs.")
         key = (*names, *(signature(runs[name]) for name in names))
@@ -230,9 +223,9 @@ class RunPages:
             if len(self._reports) >= _REPORTS_KEPT:
                 self._reports.pop(next(iter(self._reports)))
             self._reports[key] = page
-        return framed(self._reports[key], frame, ", ".join(names))
+        return framed(request, self._reports[key], ", ".join(names))
 
-    async def _analysis(self, request: Request, frame: Frame) -> Response:
+    async def _analysis(self, request: Request) -> Response:
         """Return the page of an analysis or a discovery, which may come from anywhere, or what shows it in a box."""
         name = request.path_params["run"]
         try:
@@ -241,9 +234,9 @@ class RunPages:
             problem = f"There is no page of an analysis in {name}."
             raise PageError(404, "No such analysis", problem) from None
         if not request.url.path.endswith("/analysis/page"):
-            return lab_page("kept.html", frame, title=name)
+            return lab_page(request, "kept.html", title=name)
         # without scripts, in an origin of its own
-        return HTMLResponse(themed(page, frame), headers={"content-security-policy": _BOXED})
+        return HTMLResponse(themed(request, page), headers={"content-security-policy": _BOXED})
 
     def _with_pages(self) -> dict[str, Path]:
         return with_pages(self._resources.named_runs(), self._resources.home)
@@ -255,12 +248,12 @@ class RunPages:
             return JSONResponse({"error": f"no run {name}"}, status_code=404)
         return self._followers.setdefault(run, RunFollower(run)).events()
 
-    async def _diff(self, request: Request, frame: Frame) -> Response:
+    async def _diff(self, request: Request) -> Response:
         before, after = (request.query_params.get(word, "") for word in ("before", "after"))
         if not (before and after):
             raise PageError(400, "Compare two runs", "Select two runs in the list of runs.")
         page = await self._page(partial(diff, names=(before, after)), 409, f"{before} and {after}")
-        return framed(page, frame, f"{before}, {after}")
+        return framed(request, page, f"{before}, {after}")
 
     async def _page(self, question: Question, status: int, title: str, asker: str = "") -> str:
         """Return the page that answers a question; the reason why there is none is a `PageError` with this title."""
@@ -269,16 +262,16 @@ class RunPages:
             raise PageError(status, title, content["error"])
         return str(content["page"])
 
-    async def _classes(self, request: Request, frame: Frame) -> Response:
+    async def _classes(self, request: Request) -> Response:
         leagues = [name for name, run in self._resources.named_runs().items() if (run / LEAGUE).is_file()]
         if len(leagues) == 1:
             return RedirectResponse(f"/class/{quote(leagues[0])}/{INDEX}")
-        return lab_page("classes.html", frame, title="Class", leagues=leagues)
+        return lab_page(request, "classes.html", title="Class", leagues=leagues)
 
-    async def _class(self, request: Request, frame: Frame) -> Response:
+    async def _class(self, request: Request) -> Response:
         name, page = request.path_params["run"], request.path_params["page"]
         question = partial(league, name=name, page=page)
-        return framed(await self._page(question, 404, f"No page of the league {name}"), frame)
+        return framed(request, await self._page(question, 404, f"No page of the league {name}"))
 
 
 def _title(runs: int, playing: int) -> str:
@@ -297,6 +290,8 @@ def _date(moment: str | float) -> str:
 
 SHORTEST = 1.0
 """Seconds between two looks at the log."""
+_COURSE_POINTS = 60
+"""Points of the line that a row of the race has had so far."""
 _SHARE_OF_LOOKS = 20
 """Pause after a look, as a multiple of its duration: playing needs the processors more."""
 _PING = 15.0
@@ -475,37 +470,50 @@ def standings(findings: RunResults) -> list[dict[str, Any]]:
 
 
 def race_state(findings: RunResults) -> dict[str, Any] | None:
-    """Return the race as JSON values: positions in per cent of its axes, and words; None before it has begun."""
-    found = race(findings)
-    if found is None:
+    """Return the anytime-valid differences to the baseline, or win rates without one; None before there are any.
+
+    Positions are in per cent of two axes: a row's interval now over one, its course so far over the other. A row is
+    better or worse once its interval excludes no difference, as in the report of a run that has not finished.
+    """
+    found = estimates(findings, together=True)
+    names = sorted(found.sequences, key=lambda name: -float(found.sequences[name].mean[-1]))
+    if not names:
         return None
-    axis, zero = found.chart.axis, found.chart.zero or 0.0
-    rows = [
-        {
-            "name": row.name,
-            "role": row.role,
-            "text": row.text,
-            "units": units,
-            "at": [axis.percent(value) for value in (row.low, row.value, row.high)],
-            "course": [[_share(found.height, value) for value in line] for line in (course.low, course.y, course.high)],
-        }
-        for row, course, units in zip(found.chart.rows, found.courses, found.units, strict=True)
-    ]
-    ticks = [[axis.percent(value), text] for value, text in axis.ticks]
+    label, text = "games won, per cent", plain
+    if found.is_difference:
+        label, text = "difference to the baseline in percentage points", signed
+    intervals = {name: _interval_now(found, name) for name in names}
+    axis = fit_axis(label, [found.null, *(end for interval in intervals.values() for end in interval)], text)
+    height, kind = found.axis, Points if found.is_difference else Share
+    rows = []
+    for name, interval in intervals.items():
+        course = band(name, found, _COURSE_POINTS)
+        rows.append(
+            {
+                "name": name,
+                "role": role_of(*found.sequences[name].last, 0.5) if findings.baseline is not None else "",
+                "text": kind(interval[1] / 100).text,
+                "units": found.sequences[name].values.size,
+                "at": [axis.percent(value) for value in interval],
+                "course": [[height.within(value) for value in line] for line in (course.low, course.y, course.high)],
+            }
+        )
     return {
         "rows": rows,
-        "ticks": ticks,
-        "zero": axis.percent(zero),
-        "level": _share(found.height, zero),
+        "ticks": [[axis.percent(value), text] for value, text in axis.ticks],
+        "zero": axis.percent(found.null),
+        "level": height.within(found.null),
         "label": axis.label,
         "unit": found.unit,
         "is_judged": findings.baseline is not None,
     }
 
 
-def _share(axis: Axis, value: float) -> float:
-    """Return the position of a value in per cent of an axis, at an edge if it is outside."""
-    return min(max(axis.percent(value), 0.0), 100.0)
+def _interval_now(found: Estimates, name: str) -> list[float]:
+    """Return the lower end, the estimate and the upper end, in per cent."""
+    low, high = found.sequences[name].last
+    values: list[float] = found.percent(np.array([low, found.sequences[name].mean[-1], high])).tolist()
+    return values
 
 
 def latest_games(findings: RunResults) -> list[dict[str, Any]]:

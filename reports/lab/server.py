@@ -42,7 +42,7 @@ from ..text.cell_values import Share
 from .heuristic_pages import HeuristicPages
 from .lab_answers import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from .run_lines import RunLines
-from .run_pages import Frame, PageError, RunPages, lab_page, page_route
+from .run_pages import PageError, RunPages, lab_page, problem_page
 
 LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"
@@ -91,14 +91,14 @@ class LabServer(uvicorn.Server):
         async def style(request: Request) -> Response:
             return FileResponse(STYLE)
 
-        async def board(request: Request, frame: Frame) -> Response:
-            return lab_page("board.html", frame, title="Board")
+        async def board(request: Request) -> Response:
+            return lab_page(request, "board.html", title="Board")
 
         routes = [
             *self._runs.routes(),
             *self._heuristics.routes(),
-            page_route("/openings", "openings", _openings_page),
-            page_route("/board", "board", board),
+            Route("/openings", _openings_page),
+            Route("/board", board),
             self._api.route("/api/puzzles/{number}", PuzzleQuestion, puzzle),
             self._api.route("/api/puzzles", PuzzleAnswer, judge_move),
             *self._api.routes(),
@@ -106,7 +106,7 @@ class LabServer(uvicorn.Server):
             Mount("/lab", StaticFiles(directory=STATIC)),
             Mount("/static", StaticFiles(directory=BOARD_STATIC)),
         ]
-        app = Starlette(routes=routes)
+        app = Starlette(routes=routes, exception_handlers={PageError: problem_page})
         app.state.folder = self._folder
         return Guarded(app, port, self.secret)
 
@@ -207,7 +207,7 @@ def title_of(summary: BoardSummary) -> str:
     return f"Every first placement loses; {which} navy the fewest refutations, {fewest} of {cells - 1}"
 
 
-async def _openings_page(request: Request, frame: Frame) -> Response:
+async def _openings_page(request: Request) -> Response:
     try:
         size = parse_size(request.query_params.get("board", "7x7"))
         summary = summarise(shipped_pairs(size), size)
@@ -215,8 +215,8 @@ async def _openings_page(request: Request, frame: Frame) -> Response:
         raise PageError(404, "No such board", str(error)) from None
     facts = {"size": str(size), "rows": size.rows, "columns": size.columns, "refutations": summary.refutations}
     return lab_page(
+        request,
         "openings.html",
-        frame,
         title=title_of(summary),
         size=str(size),
         sizes=[str(each) for each in sorted({*covered_sizes(), size})],

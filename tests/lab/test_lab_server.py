@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from functools import partial
 
 import pytest
@@ -29,8 +30,9 @@ from knights_isolation.reports.lab.lab_answers import (
     rated,
     trial,
 )
-from knights_isolation.reports.lab.run_lines import RunLines, signature, thumbnail
+from knights_isolation.reports.lab.run_lines import RunLine, RunLines, signature, thumbnail
 from knights_isolation.reports.lab.server import title_of
+from knights_isolation.reports.pages.templates import page_template
 from knights_isolation.reports.tables.ratings import rating_sections
 
 WRITES = """def score(game, player):
@@ -177,11 +179,13 @@ def test_runs_of_one_name_have_addresses_of_their_own(tmp_path):
 
 
 def test_a_picture_of_many_intervals_is_thinned_out_and_stays_within_its_edges():
-    picture = thumbnail([(-60.0 + number, number, 70.0, "", "A") for number in range(100)])
-    assert len(picture.marks) <= 24
-    assert picture.span == 50
-    assert all(0 <= float(mark.low) <= float(mark.estimate) <= float(mark.high) <= 132 for mark in picture.marks)
-    assert thumbnail([(float("nan"), 0, 1, "", "A")]) is None
+    line = RunLine("run", "", "", bars=tuple((-60.0 + number, number, 70.0, "", "A") for number in range(100)))
+    page = page_template("runs.html").render(frame={}, runs=[line], thumbnail=thumbnail, time_words=str, date=str)
+    assert "from −50 to +50 points" in page
+    marks = re.findall(r'd="M([\d.]+) [\d.]+H([\d.]+)"/><circle class="unsure" cx="([\d.]+)"', page)
+    assert 20 <= len(marks) <= 24
+    assert all(0 <= float(low) <= float(estimate) <= float(high) <= 132 for low, high, estimate in marks)
+    assert not thumbnail([(float("nan"), 0, 1, "", "A")])[0]
 
 
 def test_functions_of_files_are_listed_without_running_them(tmp_path):
