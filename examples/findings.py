@@ -24,7 +24,7 @@ from knights_isolation.experiments import (
     load_findings,
     play_tournament,
 )
-from knights_isolation.experiments.published import Claim, PublishedAnalysis, analyse_file
+from knights_isolation.experiments.published.claims import Claim, PublishedAnalysis, analyse_file
 from knights_isolation.experiments.record.run_directory import is_finished, is_run
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.run_results import relative_costs
@@ -32,7 +32,7 @@ from knights_isolation.reports import write_report
 from knights_isolation.reports.charts.line_plots import limits_chart
 from knights_isolation.reports.plots.draw_chart import draw_chart
 from knights_isolation.reports.plots.style import save
-from knights_isolation.reports.tables.published import claim_words, repetition_words
+from knights_isolation.reports.studies.published import claim_words, repetition_words
 from knights_isolation.reports.tables.run_notes import cost_cell
 from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, pluralise
 from knights_isolation.reports.text.verdict_details import control_sentence

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from invented_runs import Invented, gauntlet, random_wins
 from played_games import write_run
 
-from knights_isolation.experiments.published import analyse_file
+from knights_isolation.experiments.published.claims import analyse_file
 from knights_isolation.experiments.record.log import read_games
 from knights_isolation.experiments.statistics.contender_verdicts import judge
 from knights_isolation.experiments.statistics.run_results import load_findings

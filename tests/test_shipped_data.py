@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from knights_isolation.experiments import published
+from knights_isolation.experiments.published import result_tables as published
 from knights_isolation.experiments.suite import suite_file
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.files.received import CHECKSUMS, read_shipped, write_shipped

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from knights_isolation.isolation.suggestions import COMMAND
-from knights_isolation.reports.answers import Result, drawn, read_runs, run_paths
+from knights_isolation.reports.answers import Result, read_runs, run_paths
 
 from ..inputs import Baseline, Mixed, Run, RunLike, Worth
 from ..parameters import About, command
@@ -15,9 +15,9 @@ from ..parameters import About, command
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from knights_isolation.experiments.published import PublishedAnalysis
     from knights_isolation.experiments.statistics.planning import FixedPlan
     from knights_isolation.experiments.statistics.run_results import RunResults
+    from knights_isolation.reports.studies import PublishedAnalysis
 
 Runs = Annotated[Run, About(help="By default the latest one.")]
 Error = Annotated[float, About(low=0, high=0.5, is_open=True)]
@@ -150,12 +150,9 @@ def published(
         isolation published
         isolation published results.csv --baseline ID_Improved
     """
-    from knights_isolation.experiments.published import analyse_file
-    from knights_isolation.reports.charts.study_charts import published_chart
-    from knights_isolation.reports.tables.published import published_sections
+    from knights_isolation.reports.studies import published_answer
 
-    analysis = analyse_file(Path(file) if file else None, baseline)
-    return Result(analysis, published_sections(analysis), partial(drawn, published_chart(analysis)))
+    return published_answer(file, baseline)
 
 
 @command()

@@ -1,8 +1,7 @@
-"""Charts of studies: screenings, published results, fits, tuning, features, refutations, plans, solutions."""
+"""Charts of studies: screenings, fits, tuning, features, refutations, plans, solutions."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ from . import chart
 if TYPE_CHECKING:
     # Each command draws the chart of one study, and does not wait for what the others compute with.
     from knights_isolation.experiments.exact.refutation import Refuted
-    from knights_isolation.experiments.published import PublishedAnalysis
     from knights_isolation.experiments.statistics.proportions import Interval
     from knights_isolation.experiments.studies.feature_selection import Selection
     from knights_isolation.experiments.studies.pairwise_fit import Fit
@@ -42,21 +40,6 @@ def screening_chart(screening: Screening) -> chart.RowChart | None:
         ((score.agent, against.both, chart.role_of(against.both.low, against.both.high)) for score, against in ranked),
         "95 % intervals, for all contenders at once.",
     )
-
-
-def published_chart(analysis: PublishedAnalysis) -> chart.RowChart | None:
-    """Return the published differences to the baselines, with their intervals; None without any."""
-    counts = Counter(claim.agent for claim in analysis.claims)
-    claims = (
-        (
-            f"{claim.agent}, {claim.tables[0]}" if counts[claim.agent] > 1 else claim.agent,
-            claim.test.difference,
-            claim.published if claim.stands else "",
-        )
-        for claim in analysis.claims
-    )
-    note = "95 % intervals, each by itself. In colour: significant, adjusted for all claims of a source."
-    return differences_chart("Published differences to the baseline", claims, note)
 
 
 def differences_chart(title: str, claims: Iterable[tuple[str, Interval, str]], note: str) -> chart.RowChart | None:

@@ -1,4 +1,5 @@
 from knights_isolation.experiments.discovery.campaign import SearchTask as SearchTask
+from knights_isolation.experiments.published.claims import PublishedAnalysis as PublishedAnalysis
 from knights_isolation.experiments.studies.feature_selection import Selection as Selection
 from knights_isolation.experiments.studies.parameter_sweep import Sweep as Sweep
 from knights_isolation.experiments.studies.screening import Screened as Screened
@@ -6,6 +7,7 @@ from knights_isolation.experiments.studies.tuning import tuning_task as tuning_t
 from knights_isolation.experiments.suite.build_suite import recipe_of as recipe_of
 from knights_isolation.reports.studies.discovery import Discovery as Discovery
 from knights_isolation.reports.studies.discovery import discovery_result as discovery_result
+from knights_isolation.reports.studies.published import published_answer as published_answer
 from knights_isolation.reports.studies.research import Research as Research
 from knights_isolation.reports.studies.research import evaluations_result as evaluations_result
 from knights_isolation.reports.studies.research import research_result as research_result

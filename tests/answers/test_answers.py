@@ -6,7 +6,7 @@ import pytest
 from invented_runs import Invented, gauntlet, random_wins
 from scipy.stats import norm
 
-from knights_isolation.experiments.published import analyse_file
+from knights_isolation.experiments.published.claims import analyse_file
 from knights_isolation.experiments.statistics.planning import games_a_second
 from knights_isolation.experiments.statistics.proportions import score_from_elo
 from knights_isolation.experiments.statistics.ratings import rate
@@ -14,7 +14,7 @@ from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.reports.pages.report_page import titles_of
 from knights_isolation.reports.studies.headlines import ratings_headline, summary_headline
 from knights_isolation.reports.studies.planning import plan_answer
-from knights_isolation.reports.tables.published import published_sections
+from knights_isolation.reports.studies.published import published_sections
 from knights_isolation.reports.tables.ratings import rating_sections
 from knights_isolation.reports.tables.sequential import sprt_sections
 from knights_isolation.reports.text.cell_values import Minutes

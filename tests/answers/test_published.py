@@ -2,6 +2,7 @@
 
 import csv
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, fisher_exact, hypergeom, norm
 
-from knights_isolation.experiments.published import (
-    PAIRING_UNKNOWN,
+from knights_isolation.experiments.published.claims import PAIRING_UNKNOWN, analyse_published
+from knights_isolation.experiments.published.result_tables import (
     PublishedRow,
     PublishedTables,
-    Stratum,
-    analyse_published,
     bundled_csv,
-    homogeneity,
-    mantel_haenszel,
     parse_csv,
     parse_published,
 )
+from knights_isolation.experiments.published.stratified_tests import Stratum, homogeneity, mantel_haenszel
 
 PUBLISHED = Path(__file__).parents[1] / "data" / "published_results.csv"
 
@@ -244,7 +242,7 @@ def test_two_runs_of_one_agent_taken_together_can_carry_a_claim_that_neither_car
     assert set(pooled) == {"edge_distance", "edge_distance_weighted", "edge_distance_dynamic"}
     dynamic = pooled["edge_distance_dynamic"]
     assert dynamic.tables == ("table7", "table8")
-    assert dynamic.contender_games == dynamic.baseline_games == 4200
+    assert dynamic.total.contender_games == dynamic.total.baseline_games == 4200
     assert dynamic.stands
 
 
@@ -380,7 +378,7 @@ def test_no_games_say_nothing():
     with pytest.raises(ValueError, match="same opponents"):
         homogeneity([[(5, 5)], [(5, 5), (1, 1)]])
     with pytest.raises(ValueError, match="-1"):
-        Stratum(-1, 0, 0, 0)
+        mantel_haenszel([Stratum(-1, 0, 0, 0)])
 
 
 @pytest.mark.exhaustive
@@ -395,7 +393,7 @@ def test_a_baseline_from_another_table_counts_once_however_many_runs_lean_on_it(
             for opponent, rate in opponents.items()
         ]
         (claim,) = analyse_published(PublishedTables(tuple(rows))).pooled
-        assert (claim.contender_games, claim.baseline_games) == (240, 60)
+        assert (claim.total.contender_games, claim.total.baseline_games) == (240, 60)
         claimed += claim.stands
     assert claimed <= 0.07 * 200
 
@@ -411,3 +409,15 @@ def test_the_interval_over_many_opponents_with_two_games_each_covers_the_differe
         )
         covered += estimate.difference.low <= 0 <= estimate.difference.high
     assert covered >= 0.95 * 400
+
+
+def test_published_results_can_be_removed_with_their_report():
+    root = Path(__file__).parents[2]
+    importing = re.compile(r"^\s*(from|import)\s+\S*experiments\.published|^\s*from \.+published", re.MULTILINE)
+    found = {
+        path.relative_to(root).as_posix()
+        for room in ("experiments", "reports", "knights_isolation/commands")
+        for path in (root / room).rglob("*.py")
+        if path.parent != root / "experiments" / "published" and importing.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"reports/studies/published.py"}

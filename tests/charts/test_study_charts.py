@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from knights_isolation import published
-from knights_isolation.reports.charts.study_charts import published_chart
+from knights_isolation.reports.studies.published import published_chart
 
 
 def test_published_results_are_drawn_with_a_row_for_each_claim():

@@ -5,15 +5,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from knights_isolation.experiments.published import (
+from knights_isolation.experiments.published.claims import analyse_published
+from knights_isolation.experiments.published.result_tables import (
     PublishedRow,
     PublishedTables,
-    analyse_published,
     bundled_csv,
     parse_csv,
     parse_published,
 )
-from knights_isolation.reports.tables.published import claim_words, repetition_words
+from knights_isolation.reports.studies.published import claim_words, repetition_words
 from knights_isolation.reports.text.decisions import decision_sentence, decision_words
 from knights_isolation.reports.text.verdict_details import control_cell, control_sentence, excluded_sentence, two_digits
 from knights_isolation.reports.text.wording import p_words, verdict_words

@@ -1,23 +1,33 @@
-"""Tables of re-analysed published results, and what they say in words."""
+"""The answer of `published`: published results analysed anew, in tables, a chart and words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from functools import partial
+from pathlib import Path
 
+from knights_isolation.experiments.published.claims import (
+    AgentResult,
+    Claim,
+    PublishedAnalysis,
+    Repetition,
+    analyse_file,
+)
+
+from ..answers import Result, drawn
+from ..charts.chart import RowChart
+from ..charts.study_charts import differences_chart
 from ..text.cell_values import Points, PValue, Share, end_text, estimate_of
 from ..text.rendering import Section
 from ..text.wording import p_words
 
-if TYPE_CHECKING:
-    from knights_isolation.experiments.published import (
-        AgentResult,
-        Claim,
-        PublishedAnalysis,
-        Repetition,
-    )
-
-
 _ANSWER = ("difference", "p", "stands")
+
+
+def published_answer(file: str | Path | None, baseline: str | None) -> Result[PublishedAnalysis]:
+    """Analyse a file, or by default the tables that ship with the project; see `analyse_file`."""
+    analysis = analyse_file(Path(file) if file else None, baseline)
+    return Result(analysis, published_sections(analysis), partial(drawn, published_chart(analysis)))
 
 
 def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
@@ -54,7 +64,7 @@ def _claims(claims: tuple[Claim, ...]) -> tuple[dict[str, object], ...]:
             "source": claim.source,
             "tables": ", ".join(claim.tables),
             "baseline": claim.baseline,
-            "games": claim.contender_games,
+            "games": claim.total.contender_games,
             "published": claim.published,
             "difference": estimate_of(claim.test.difference, Points),
             "p": PValue(claim.test.p_value),
@@ -66,7 +76,7 @@ def _claims(claims: tuple[Claim, ...]) -> tuple[dict[str, object], ...]:
 
 
 def _results(result: AgentResult) -> list[dict[str, object]]:
-    shares = [("all", result.rate), *result.opponents]
+    shares = [("all", result.rate), *result.opponents.items()]
     return [
         {
             "source": result.source,
@@ -85,12 +95,12 @@ def claim_words(claim: Claim) -> str:
     """Describe a published claim, and whether it holds, in a sentence or two."""
     if not claim.opponents:
         return f"{claim.agent}: no opponent in common with {claim.baseline}, so no comparison is possible."
-    difference = claim.test.difference
+    difference, total = claim.test.difference, claim.total
     low, high = end_text(Points(difference.low)), end_text(Points(difference.high))
     shares = (
-        f"{claim.agent} won {Share(claim.contender_wins / claim.contender_games).text} of {claim.contender_games:,} "
-        f"games, {claim.baseline} won {Share(claim.baseline_wins / claim.baseline_games).text} of "
-        f"{claim.baseline_games:,}: {Points(difference.estimate).text} points "
+        f"{claim.agent} won {Share(total.contender_wins / total.contender_games).text} of {total.contender_games:,} "
+        f"games, {claim.baseline} won {Share(total.baseline_wins / total.baseline_games).text} of "
+        f"{total.baseline_games:,}: {Points(difference.estimate).text} points "
         f"({100 * difference.confidence:.0f} % interval {low} to {high}), "
         f"{p_words(claim.test.p_value)}, adjusted {p_words(claim.adjusted_p)}"
     )
@@ -113,3 +123,18 @@ def repetition_words(repetition: Repetition) -> str:
         f"points; two runs of this length differ by up to {100 * repetition.expected_difference:.1f} points by chance "
         f"alone (test that all runs are equal: {p_words(repetition.p_value)}).{odd}"
     )
+
+
+def published_chart(analysis: PublishedAnalysis) -> RowChart | None:
+    """Return the published differences to the baselines, with their intervals; None without any."""
+    counts = Counter(claim.agent for claim in analysis.claims)
+    claims = (
+        (
+            f"{claim.agent}, {claim.tables[0]}" if counts[claim.agent] > 1 else claim.agent,
+            claim.test.difference,
+            claim.published if claim.stands else "",
+        )
+        for claim in analysis.claims
+    )
+    note = "95 % intervals, each by itself. In colour: significant, adjusted for all claims of a source."
+    return differences_chart("Published differences to the baseline", claims, note)
