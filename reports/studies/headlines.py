@@ -44,9 +44,9 @@ def run_answer(findings: RunResults, worth: float = WORTH) -> Result[RunResults]
         return summary_headline(findings)
     answer = compare_headline(findings, worth)
     if HOME.is_dir() and keeps_tries():
-        from knights_isolation.experiments.studies.noted_tries import note_look
+        from knights_isolation.experiments.studies import noted_tries
 
-        note_look(findings)
+        noted_tries.note_look(findings)
     return answer
 
 
@@ -61,7 +61,6 @@ def compare_headline(findings: RunResults, worth: float = WORTH) -> Result[RunRe
     section, tables = _comparison(findings, worth)
     # the table of results by theory exists only if some openings' winners are known
     theory = ["theory"] * any(knows_winners(source.info.path) for source in findings.sources)
-    names = (*tables, *theory, *SUMMARY_TABLES)
 
     def behind() -> Sequence[Section]:
         from ..tables.compare import compare_sections
@@ -69,7 +68,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH) -> Result[RunRe
 
         return *compare_sections(findings, worth), *summarize(findings)
 
-    return _answer(section, findings, behind, "forest", names)
+    return _answer(section, findings, behind, "forest", (*tables, *theory, *SUMMARY_TABLES))
 
 
 def _comparison(findings: RunResults, worth: float) -> tuple[Section, list[str]]:
@@ -119,12 +118,11 @@ def summary_headline(findings: RunResults) -> Result[RunResults]:
     standings = findings.standings
     columns = ("agent", "role", "win_rate", "at_any_time", "both_won", "split", "both_lost")
     rows = _columns(standings_section(findings).rows, columns)
-    agents = pluralise(len(standings), "agent")
-    title = agents if findings.is_interim else f"{pluralise(findings.played, 'game')} of {agents}"
-    title = title if findings.played else "No result"
+    agents, games = pluralise(len(standings), "agent"), pluralise(findings.played, "game")
+    title = "No result" if not findings.played else agents if findings.is_interim else f"{games} of {agents}"
     if standings and not math.isnan(standings[0].rate.estimate):
         title += f": {_won_most(standings, findings.baseline)}"
-    notes = [interval_note(findings)] if rows else []
+    notes = [interval_note(findings)] * bool(rows)
     if pooled := wording.pooled_sentence(findings):
         notes.append(f"Every agent is listed by itself; in the verdicts, {pooled}.")
     section = _first(findings, f"{wording.state_words(findings)}{title}.", rows, notes, "agent")
@@ -161,8 +159,8 @@ def _won_most(standings: Sequence[Standing], baseline: str | None) -> str:
     rank_of_baseline = next((rank for rank, standing in enumerate(standings, 1) if standing.agent == baseline), 0)
     if not rank_of_baseline or baseline in first:
         return sentence
-    share = Share(standings[rank_of_baseline - 1].rate.estimate).text
-    return f"{sentence}; {baseline}, the baseline, is in place {rank_of_baseline} with {share}"
+    share = Share(standings[rank_of_baseline - 1].rate.estimate)
+    return f"{sentence}; {baseline}, the baseline, is in place {rank_of_baseline} with {share.text}"
 
 
 def _of_pairs(findings: RunResults, duels: Sequence[HeadToHead], worth: float) -> Section:
@@ -176,9 +174,9 @@ def _of_pairs(findings: RunResults, duels: Sequence[HeadToHead], worth: float) -
         }
         for duel in clearest_first(duels)
     ]
-    found = "All" if len(decided) == len(duels) else f"{len(decided)} of"
-    title = f"{wording.state_words(findings)}{found} {pluralise(len(duels), 'match')} have a significant winner."
-    notes = [f"Simultaneous 95 % intervals for all {pluralise(len(duels), 'match')}{_when(findings)}."]
+    found, matches = "All" if len(decided) == len(duels) else f"{len(decided)} of", pluralise(len(duels), "match")
+    title = f"{wording.state_words(findings)}{found} {matches} have a significant winner."
+    notes = [f"Simultaneous 95 % intervals for all {matches}{_when(findings)}."]
     return _first(findings, title, rows, notes, "match")
 
 
