@@ -123,7 +123,7 @@ SIZES_COME_IN_AS_TEXT = {
     "knights_isolation/commands/perfect_play.py",
     "knights_isolation/commands/studies.py",
     "knights_isolation/commands/system.py",
-    "knights_isolation/environments/single_agent.py",
+    "knights_isolation/environments/isolation_v0.py",
 }
 """What people and programs call, and what reads files: all else has sizes as rows and columns."""
 

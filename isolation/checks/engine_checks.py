@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -39,16 +39,16 @@ class EngineCheck:
     """A requirement on engines, tested by one dialogue.
 
     Attributes:
-        exchanges: lines to send and the first word of the awaited answer; an empty word awaits the engine's end.
+        script: lines to send; the answer to each that has one is awaited.
         expected: the expected answer, as shown to the user.
-        check: checks all lines received in the last exchange.
+        check: checks the lines received in answer to the last line.
         seconds: timeout of each answer, if not `SECONDS`.
-        quiet: seconds without a move required before the last exchange.
+        quiet: seconds before the last line in which no move may arrive.
         is_needed: whether games depend on it; the rest of the protocol matters only to other programs.
     """
 
     name: str
-    exchanges: tuple[tuple[tuple[str, ...], str], ...]
+    script: tuple[str, ...]
     expected: str
     check: Check = lambda received: ""
     seconds: float | None = None
@@ -92,7 +92,7 @@ def check_engine(program: Program, start: Start = start_engine) -> Generator[Eng
                     return
             result = _take(step, lines, errors)
             yield result
-            if not result.passed or step.exchanges[-1][1] == "":
+            if not result.passed or _answer_to(step.script[-1]) == "":
                 lines.end()
                 lines = None
     finally:
@@ -114,30 +114,34 @@ def _protocol_of(program: Program, start: Start) -> Protocol:
 def _take(step: EngineCheck, lines: SupervisedProgram, errors: Path | None = None) -> EngineCheckResult:
     """Send the lines of a step and judge the answers; `errors` is the file of the engine's standard error."""
     received: list[str] = []
-    until, seconds = "", step.seconds or SECONDS
+    until, seconds = None, step.seconds or SECONDS
     try:
-        for number, (group, until) in enumerate(step.exchanges, start=1):
-            if number > 1 and number == len(step.exchanges):
+        for line in step.script:
+            until = _answer_to(line)
+            if until == "bestmove":
                 _expect_quiet(lines, step.quiet)
             received.clear()
-            _say(lines, group, seconds)
-            _receive_until(lines, until, seconds, received)
+            lines.send(line.encode(), seconds)
+            if until is not None:
+                _receive_until(lines, until, seconds, received)
             if until == "bestmove":
                 _expect_no_more(lines)
         wrong = step.check(received)
     except _UnaskedError as error:
         wrong = str(error)
     except NoAnswer as error:
-        died = f"it {lines.ending(1.0) or 'closed its output'}{_last_errors(errors)}" if until else ""
+        died = "" if until == "" else f"it {lines.ending(1.0) or 'closed its output'}{_last_errors(errors)}"
         wrong = error.described(f"nothing more within {seconds:g} s", died, "a line that is too long")
     last = to_one_line(received[-1] if received else "no line", _SHOWN)
-    sent = " | ".join(line for group, _ in step.exchanges for line in group)
-    return step.result(f"{last}; {wrong}" if wrong else last, passed=not wrong, sent=to_one_line(sent, _SHOWN))
+    sent = to_one_line(" | ".join(step.script), _SHOWN)
+    return step.result(f"{last}; {wrong}" if wrong else last, passed=not wrong, sent=sent)
 
 
-def _say(lines: SupervisedProgram, group: Sequence[str], seconds: float) -> None:
-    for line in group:
-        lines.send(line.encode(), seconds)
+def _answer_to(line: str) -> str | None:
+    """Return the first word of the line that ends the answer to a command; empty for the end of the output."""
+    moves = {"go": "bestmove", "stop": "bestmove"}
+    answers = {"ugi": "ugiok", "uci": "uciok", "isready": "readyok", **moves, "quit": ""}
+    return None if line == "go infinite" else answers.get(line.split()[0])
 
 
 def _receive_until(lines: SupervisedProgram, until: str, seconds: float, received: list[str]) -> None:
@@ -182,23 +186,20 @@ def _last_errors(errors: Path | None) -> str:
 
 def _greeting(protocol: Protocol) -> EngineCheck:
     name = f"completes the {protocol.name.upper()} handshake"
-    return EngineCheck(name, (((protocol.name,), protocol.greeted),), f"{protocol.greeted} within 10 s", _is_named)
+    return EngineCheck(name, (protocol.name,), f"{protocol.greeted} within 10 s", _is_named)
 
 
 def _setting_up(protocol: Protocol, program: Program) -> Iterator[EngineCheck]:
     """Yield the steps repeated at every start of an engine: its options and, in UCI, the file of variants."""
     given = {name.lower() for name, _ in program.options}
-    options = [f"setoption name {name} value {value}" for name, value in program.options]
-    if options:
-        yield _opened("accepts its own options", *options)
+    expected = "readyok, and no error about opening a file"
+    if program.options:
+        options = (f"setoption name {name} value {value}" for name, value in program.options)
+        yield EngineCheck("accepts its own options", (*options, "isready"), expected, _is_read)
     if protocol is UCI:
-        file = write_variants(*_SIZES)
-        path = () if "variantpath" in given else (f"setoption name VariantPath value {file}",)
-        yield _opened("accepts variants", *path, "setoption name UCI_Variant value joust7x7")
-
-
-def _opened(name: str, *sent: str) -> EngineCheck:
-    return EngineCheck(name, (((*sent, "isready"), "readyok"),), "readyok, and no error about opening a file", _is_read)
+        path = () if "variantpath" in given else (f"setoption name VariantPath value {write_variants(*_SIZES)}",)
+        script = (*path, "setoption name UCI_Variant value joust7x7", "isready")
+        yield EngineCheck("accepts variants", script, expected, _is_read)
 
 
 def _is_read(received: list[str]) -> str:
@@ -210,25 +211,25 @@ def _is_named(received: list[str]) -> str:
 
 
 def _steps(protocol: Protocol) -> Iterator[EngineCheck]:
-    yield EngineCheck("is ready", ((("isready",), "readyok"),), "readyok")
-    yield EngineCheck("ignores unknown commands", ((("xyzzy 1 2", "isready"), "readyok"),), "readyok")
-    yield EngineCheck("starts a game", (((protocol.new_game, "isready"), "readyok"),), "readyok")
+    yield EngineCheck("is ready", ("isready",), "readyok")
+    yield EngineCheck("ignores unknown commands", ("xyzzy 1 2", "isready"), "readyok")
+    yield EngineCheck("starts a game", (protocol.new_game, "isready"), "readyok")
     yield from _moving(protocol)
     yield from _timing(protocol)
     if protocol is UGI:
         yield from _querying()
-    yield EngineCheck("quits", ((("quit",), ""),), "the end of its output", seconds=5.0)
+    yield EngineCheck("quits", ("quit",), "the end of its output", seconds=5.0)
 
 
 def _moving(protocol: Protocol) -> Iterator[EngineCheck]:
     placed = Board.from_moves([24, 14])
     for limit in ("depth 1", "depth 3", "nodes 1", "nodes 500"):
         yield _move_step(f"moves by {limit}", placed, protocol, f"go {limit}")
-    yield _move_step("reports its search", placed, protocol, "go depth 2", check=partial(_informs, placed))
+    yield replace(_move_step("reports its search", placed, protocol, "go depth 2"), check=partial(_informs, placed))
     if protocol is UGI:
-        exchanges = ((("position startpos moves N@d4 N@a5 d4c6", "isready", "go depth 1"), "bestmove"),)
+        script = ("position startpos moves N@d4 N@a5 d4c6", "isready", "go depth 1")
         check = partial(_is_legal, Board.from_moves([24, 14, 9]))
-        yield EngineCheck("replays moves", exchanges, "a legal move", check, OTHERS_SECONDS, is_needed=False)
+        yield EngineCheck("replays moves", script, "a legal move", check, OTHERS_SECONDS, is_needed=False)
     for plies in (0, 1):
         yield _move_step(f"places knight {plies + 1}", Board.from_moves([24, 14][:plies]), protocol, "go nodes 100")
     for size in _SIZES:
@@ -238,22 +239,17 @@ def _moving(protocol: Protocol) -> Iterator[EngineCheck]:
 
 def _timing(protocol: Protocol) -> Iterator[EngineCheck]:
     board = Board.from_moves([24, 14])
-    clocks = ("p1time", "p2time", "p1inc", "p2inc") if protocol is UGI else ("wtime", "btime", "winc", "binc")
-    timed = (
+    first, second, first_increment, second_increment = protocol.clocks
+    clocks, increments = f"go {first} {{0}} {second} {{0}}", f" {first_increment} 100 {second_increment} 100"
+    for name, go, seconds in (
         (f"moves within {MOVETIME} ms", f"go movetime {MOVETIME}", (MOVETIME + LATE_MS) / 1e3),
-        ("moves by the clock", f"go {clocks[0]} 2000 {clocks[1]} 2000", 2.0),
-        (
-            "moves by the clock with increments",
-            f"go {clocks[0]} 500 {clocks[1]} 500 {clocks[2]} 100 {clocks[3]} 100",
-            (500 + LATE_MS) / 1e3,
-        ),
-    )
-    for name, go, seconds in timed:
-        yield _move_step(name, board, protocol, go, seconds=seconds)
-    searching = ((*_position(board, protocol), "go infinite", "isready"), "readyok")
+        ("moves by the clock", clocks.format(2000), 2.0),
+        ("moves by the clock with increments", clocks.format(500) + increments, (500 + LATE_MS) / 1e3),
+    ):
+        yield _move_step(name, board, protocol, go, seconds)
     yield EngineCheck(
         "searches until stopped, and answers isready meanwhile",
-        (searching, (("stop",), "bestmove")),
+        (*_position(board, protocol), "go infinite", "isready", "stop"),
         "readyok, and no bestmove before stop",
         partial(_is_legal, board),
         quiet=QUIET,
@@ -263,16 +259,14 @@ def _timing(protocol: Protocol) -> Iterator[EngineCheck]:
 def _querying() -> Iterator[EngineCheck]:
     over = Board.from_fen("*N2/****/n3 b")
     for what, answer in (("p1turn", "false"), ("gameover", "true"), ("result", "p1win")):
-        sent = (f"position fen {over.fen}", f"query {what}", "isready")
+        script = (f"position fen {over.fen}", f"query {what}", "isready")
         said = f"response {answer}"
-        yield EngineCheck(f"says {what}", ((sent, "readyok"),), said, partial(_is_said, said), is_needed=False)
+        yield EngineCheck(f"says {what}", script, said, partial(_is_said, said), is_needed=False)
 
 
-def _move_step(
-    name: str, board: Board, protocol: Protocol, go: str, check: Check | None = None, seconds: float | None = None
-) -> EngineCheck:
-    exchanges = (((*_position(board, protocol), "isready"), "readyok"), ((go,), "bestmove"))
-    return EngineCheck(name, exchanges, "a legal move", check or partial(_is_legal, board), seconds)
+def _move_step(name: str, board: Board, protocol: Protocol, go: str, seconds: float | None = None) -> EngineCheck:
+    script = (*_position(board, protocol), "isready", go)
+    return EngineCheck(name, script, "a legal move", partial(_is_legal, board), seconds)
 
 
 def _position(board: Board, protocol: Protocol) -> tuple[str, ...]:

@@ -147,6 +147,7 @@ class Session:
         self.is_due = True
         self._say(go_line(limit))
         answer = self._await_move(limit)
+        self.is_due = False
         seconds = time.perf_counter() - started
         if limit.ms is not None and seconds * 1e3 > limit.ms + LATE_MS:
             raise self._loss(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {limit.ms:g} ms")
@@ -167,19 +168,12 @@ class Session:
         if not self._program.protocol:
             self._say(UGI.name)
             self._say("isready")
-            if self._hear_until(deadline, UGI.greeted, "readyok") == UGI.greeted:
-                self._hear_until(deadline, "readyok")
+            if self._await(deadline, UGI.greeted, "readyok").startswith(UGI.greeted):
+                self._await(deadline, "readyok")
                 return UGI
         self._say(protocol.name)
-        self._hear_until(deadline, protocol.greeted)
+        self._await(deadline, protocol.greeted)
         return protocol
-
-    def _learn(self, line: str) -> None:
-        if UNREAD in line.lower():
-            self._fail(Reason.ERROR, f"cannot read its file of variants: {to_one_line(line, 150)}")
-        words = line.split()
-        if words[:2] == ["option", "name"] and "type" in words:
-            self._options.append(" ".join(words[2 : words.index("type")]))
 
     def _set_option(self, name: str, value: str) -> None:
         if name.lower() not in (known.lower() for known in self._options):
@@ -201,36 +195,22 @@ class Session:
 
     def _await_ready(self) -> None:
         self._say("isready")
-        self._hear_until(self._by(self._waits.ready), "readyok")
+        self._await(self._by(self._waits.ready), "readyok")
 
     def _await_move(self, limit: Limit) -> str:
-        """Return the text of the engine's move; search information received meanwhile is kept."""
-        allowed = self._waits.move if limit.ms is None else (limit.ms + LATE_MS) / 1e3
-        silence = self._waits.silence if limit.ms is None else allowed
-        deadline, told_to_stop = self._by(allowed), False
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                if limit.ms is None or told_to_stop or deadline >= self._until:
-                    self._stall("no move")
+        """Return the line with the engine's move; search information received meanwhile is kept."""
+        if limit.ms is None:
+            line = self._hear_until(self._by(self._waits.move), "bestmove", silence=self._waits.silence)
+        else:
+            deadline = self._by((limit.ms + LATE_MS) / 1e3)
+            line = self._hear_until(deadline, "bestmove")
+            if not line and deadline < self._until:
                 self._say("stop")
-                deadline, silence, told_to_stop = self._by(self._waits.ready), self._waits.ready, True
-                continue
-            try:
-                line = self._hear(min(silence, left))
-            except NoAnswer:
-                if time.monotonic() < deadline:
-                    self._stall("no line while it searched")
-                continue
-            first, _, move = line.partition(" ")
-            if first == "info":
-                self.info = add_info(self.info, line)
-            elif first == "bestmove":
-                self.is_due = False
-                return move
+                line = self._hear_until(self._by(self._waits.ready), "bestmove")
+        return line or self._stall("no move")
 
     def _read_answer(self, board: Board, answer: str) -> int:
-        word = (answer.split() or [""])[0]
+        word = (answer.split()[1:] or [""])[0]
         if not looks_like_move(word):
             what = f"answered {to_one_line(word, _SHOWN)!r} for a move"
             raise self._loss(Reason.NONSENSE, what, gives_up=word in _NO_MOVE)
@@ -269,17 +249,35 @@ class Session:
         """Return the deadline of a wait of `seconds`, limited by that of the whole move."""
         return min(time.monotonic() + seconds, self._until)
 
-    def _hear_until(self, deadline: float, *wanted: str) -> str:
-        """Return the first of the wanted lines; learn options from the lines before it."""
+    def _await(self, deadline: float, *wanted: str) -> str:
+        return self._hear_until(deadline, *wanted) or self._stall(f"no {' or '.join(wanted)}")
+
+    def _hear_until(self, deadline: float, *wanted: str, silence: float = inf) -> str:
+        """Return the first line that begins with a wanted word, and learn from the lines before; empty if it is late.
+
+        An engine that sends nothing for `silence` seconds is ended.
+        """
         while (left := deadline - time.monotonic()) > 0:
             try:
-                line = self._hear(left)
+                line = self._hear(min(silence, left))
             except NoAnswer:
-                break
-            if line in wanted:
+                if time.monotonic() < deadline:
+                    self._stall("no line while it searched")
+                continue
+            if line.partition(" ")[0] in wanted:
                 return line
             self._learn(line)
-        self._stall(f"no {' or '.join(wanted)}")
+        return ""
+
+    def _learn(self, line: str) -> None:
+        """Note search information while a move is due, and the engine's options at other times."""
+        words = line.split()
+        if self.is_due:
+            self.info = add_info(self.info, line) if words[:1] == ["info"] else self.info
+        elif UNREAD in line.lower():
+            self._fail(Reason.ERROR, f"cannot read its file of variants: {to_one_line(line, 150)}")
+        elif words[:2] == ["option", "name"] and "type" in words:
+            self._options.append(" ".join(words[2 : words.index("type")]))
 
     def _stall(self, what: str) -> NoReturn:
         self._fail(Reason.HANG, f"{what} in time")
@@ -303,13 +301,9 @@ class Session:
         return ForfeitError(reason, f"{what}{AT_LAST}{' | '.join(dialogue)}", gives_up=gives_up)
 
 
+@lru_cache(maxsize=64)
 def write_variants(*sizes: tuple[int, int]) -> Path:
     """Return a file of variants for boards of some sizes; it is removed at the end of this process."""
-    return _written_variants(os.getpid(), sizes)
-
-
-@lru_cache(maxsize=64)
-def _written_variants(process: int, sizes: tuple[tuple[int, int], ...]) -> Path:
     path = temporary_folder("variants").path / "variants.ini"
     path.write_text("\n".join(map(variants_text, sizes)), encoding="utf-8")
     return path

@@ -114,16 +114,16 @@ OVERHEAD_MS = 10.0
 """Part of a time limit reserved for transmitting the answer."""
 _MOVES_TO_GO = 20
 """Number of moves that share the remaining time if `movestogo` is not given; 7x7 games have no more."""
-_CLOCKS = {"p1time": "wtime", "p2time": "btime", "p1inc": "winc", "p2inc": "binc"}
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol: its name, which is also its greeting, its new-game command, and its move notation."""
+    """A protocol: its name, which is also its greeting, its new-game command, its move notation, and clocks in `go`."""
 
     name: Literal["ugi", "uci"]
     new_game: str
     moves: Convention
+    clocks: tuple[str, str, str, str]
 
     @property
     def greeted(self) -> str:
@@ -131,8 +131,9 @@ class Protocol:
         return f"{self.name}ok"
 
 
-UGI = Protocol("ugi", "uginewgame", "plain")
-UCI = Protocol("uci", "ucinewgame", "joust")
+UGI = Protocol("ugi", "uginewgame", "plain", ("p1time", "p2time", "p1inc", "p2inc"))
+UCI = Protocol("uci", "ucinewgame", "joust", ("wtime", "btime", "winc", "binc"))
+_CLOCKS = dict(zip(UGI.clocks, UCI.clocks, strict=True))
 PROTOCOLS = {protocol.name: protocol for protocol in (UGI, UCI)}
 
 

@@ -9,9 +9,9 @@ For example::
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import Any, Literal, ParamSpec
+from typing import Any, Literal, ParamSpec, TypeAlias, TypedDict
 
 import numpy as np
 from gymnasium import spaces
@@ -20,26 +20,61 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from .single_agent import (
-    DEFAULT_LIMIT,
-    RENDER_MODES,
-    EnvironmentGame,
-    GameInfo,
-    Observation,
-    RenderMode,
-    action_cell,
-    check_choice,
-)
+from knights_isolation.experiments.plan import parse_limit
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.games.learning import PerfectPlay
+from knights_isolation.isolation.rules.drawing import to_text
+from knights_isolation.isolation.rules.game import parse_size
+from knights_isolation.isolation.search.solver import solver_limits
 
 Arguments = ParamSpec("Arguments")
 
 PLAYERS = ("player_1", "player_2")
+DEFAULT_LIMIT = "nodes=1000000"
+"""Of exact search: on 7x7 half a millisecond a move on average, and some 20 for the most difficult; the same on every
+machine."""
+RENDER_MODES = ["ansi", "rgb_array"]
+RenderMode: TypeAlias = Literal["ansi", "rgb_array"] | None
+
+
+class GameInfo(TypedDict, total=False):
+    """What a player is told of perfect play; each is None where the limit left it unknown, and absent without a limit.
+
+    Attributes:
+        value: 1.0 if the player wins with perfect play, -1.0 if it loses.
+        winning_moves: moves of the side to move that win, ascending.
+        regret: of the player's last move: 1.0 if it threw a win away, 0.0 if not.
+        illegal: True if the player's last action was illegal, else absent.
+        forfeit: why the opponent lost by a failure.
+    """
+
+    value: float | None
+    winning_moves: tuple[int, ...] | None
+    regret: float | None
+    illegal: bool
+    forfeit: str
+
+
+class Observation(TypedDict):
+    """What an agent observes.
+
+    Attributes:
+        observation: bool[4, rows, columns]: blank cells, own knight, the other knight, own legal moves.
+        action_mask: int8[cells], 1 for each legal move; all 0 while the other player is to move.
+    """
+
+    observation: NDArray[np.bool_]
+    action_mask: NDArray[np.int8]
 
 
 class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
     """Knight's Isolation as an agent environment cycle. Actions are cells; the winner gets 1, the loser -1.
 
     The dictionary `infos` has a `GameInfo` of each player.
+
+    Attributes:
+        board: the current position.
+        random: draws random placements and the replacements of illegal actions.
     """
 
     def __init__(
@@ -66,20 +101,30 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
             ValueError: an argument is invalid.
         """
         super().__init__()
+        check_choice("render_mode", render_mode, (*RENDER_MODES, None))
         check_choice("placements", placements, ("played", "random"))
         check_choice("illegal", illegal, ("lose", "replace"))
-        self._game = EnvironmentGame(size, exact, render_mode, is_placed=placements == "random")
+        self.size = parse_size(size)
+        if placements == "random" and (min(self.size) < 2 or max(self.size) < 3):
+            raise ValueError(f"on a board of {size} no knight can move once both are placed: choose 2x3 or larger")
+        if not (exact is None or isinstance(exact, str)):
+            raise ValueError(f"exact must be None or a limit such as 'nodes=1000', not {exact!r}")
         is_whole = isinstance(max_cycles, int) and not isinstance(max_cycles, bool)
         if max_cycles is not None and (not is_whole or max_cycles < 1):
             raise ValueError(f"max_cycles must be None or a whole number, at least 1, not {max_cycles!r}")
+        self._limit = parse_limit(exact) if exact is not None else None
+        solver_limits(self._limit)
         self.metadata = {"render_modes": RENDER_MODES, "name": "isolation_v0", "render_fps": 2}
         self.render_mode = render_mode
         self.possible_agents = list(PLAYERS)
         self.agents: list[str] = []
-        self._loses, self._max_cycles = illegal == "lose", max_cycles
-        self.observation_spaces = {player: deepcopy(self._game.observations) for player in PLAYERS}
-        self.action_spaces = {player: deepcopy(self._game.actions) for player in PLAYERS}
-        self._random = np.random.default_rng()
+        self._is_placed, self._loses, self._max_cycles = placements == "random", illegal == "lose", max_cycles
+        mask = spaces.Box(0, 1, (self.size.cells,), np.int8)
+        seen = spaces.Dict({"observation": spaces.Box(0, 1, (4, *self.size), bool), "action_mask": mask})
+        self.observation_spaces = {player: deepcopy(seen) for player in PLAYERS}
+        self.action_spaces = {player: spaces.Discrete(self.size.cells) for player in PLAYERS}
+        self.random = np.random.default_rng()
+        self.board = Board.from_moves([], self.size)
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return the space of a player's observations."""
@@ -90,11 +135,19 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
         return self.action_spaces[_checked(agent)]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a game. The seed decides random placements and the replacements of illegal actions."""
+        """Begin a game. The seed decides random placements and the replacements of illegal actions.
+
+        Random placements are drawn again until player 1 has a move.
+        """
         if seed is not None:
-            self._random, _ = seeding.np_random(seed)
+            self.random, _ = seeding.np_random(seed)
         self.agents = list(PLAYERS)
-        self._game.begin(self._random)
+        self.board = Board.from_moves([], self.size)
+        while self._is_placed and (None in self.board.locations or not self.board.legal_cells()):
+            cells = self.random.choice(self.size.cells, 2, replace=False)
+            self.board = Board.from_moves(cells.tolist(), self.size)
+        self._perfect = PerfectPlay(self.board, self._limit) if self._limit else None
+        self._regrets: dict[str, float | None] = dict.fromkeys(PLAYERS)
         self._moves = 0
         self.rewards = dict.fromkeys(PLAYERS, 0.0)
         self._cumulative_rewards = dict.fromkeys(PLAYERS, 0.0)
@@ -106,9 +159,13 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
 
     def observe(self, agent: str) -> Observation:
         """Return what a player sees; its action mask is empty while the other is to move."""
-        return self._game.observe(PLAYERS.index(_checked(agent)))
+        planes = self.board.observation()
+        if PLAYERS.index(_checked(agent)) != self.board.active_index:
+            planes = planes[[0, 2, 1, 3]]
+            planes[3] = False
+        return {"observation": planes, "action_mask": planes[3].ravel().astype(np.int8)}
 
-    def step(self, action: int | None) -> None:
+    def step(self, action: int | np.int64 | None) -> None:
         """Play a cell for the player to move; None for a player whose game is over.
 
         Raises:
@@ -125,12 +182,11 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
         self._cumulative_rewards[mover] = 0.0
         self.rewards = dict.fromkeys(self.agents, 0.0)
         waiter = PLAYERS[1 - PLAYERS.index(mover)]
-        legal = self._game.board.legal_cells()
+        legal = self.board.legal_cells()
         self._is_illegal[mover] = cell not in legal
         if cell in legal or not self._loses:
-            self._game.play(cell if cell in legal else int(self._random.choice(legal)))
-            self._moves += 1
-            winner = mover if self._game.is_over else None
+            self._play(cell if cell in legal else int(self.random.choice(legal)))
+            winner = None if self.board.legal_cells() else mover
         else:
             winner = waiter
         if winner:
@@ -144,16 +200,55 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """Return the position as text or as an array of pixels, as `render_mode` says."""
-        return self._game.render(self.render_mode)
+        if self.render_mode == "rgb_array":
+            from knights_isolation.reports.pages.board_images import to_image
+
+            return np.asarray(to_image(self.board))
+        return to_text(self.board) if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """Do nothing: there are no resources."""
+        """End the game; there are no resources."""
+        self.agents = []
+
+    def _play(self, cell: int) -> None:
+        self._moves += 1
+        self.board = self.board.successor(cell)
+        if self._perfect:
+            self._perfect.follow(cell, self.board)
+            self._regrets[self.agent_selection] = self._perfect.regret
 
     def _note(self) -> None:
-        self.infos: dict[str, GameInfo] = {player: self._game.info(PLAYERS.index(player)) for player in PLAYERS}
-        for player in PLAYERS:
-            if self._is_illegal[player]:
-                self.infos[player]["illegal"] = True
+        self.infos: dict[str, GameInfo] = {player: self._info(player) for player in PLAYERS}
+
+    def _info(self, player: str) -> GameInfo:
+        info: GameInfo = {}
+        if self._perfect:
+            now = self._perfect.now
+            # a float, as Gymnasium's vector environments put None into arrays of floats, not into those of integers
+            sign = 1.0 if PLAYERS.index(player) == self.board.active_index else -1.0
+            value = None if now.value is None else sign * now.value
+            info = {"value": value, "winning_moves": now.winning_moves, "regret": self._regrets[player]}
+        if self._is_illegal[player]:
+            info["illegal"] = True
+        return info
+
+
+def check_choice(argument: str, value: object, choices: Sequence[str | None]) -> None:
+    """Raise ValueError unless an argument is one of a few words."""
+    if not (value is None or isinstance(value, str)) or value not in choices:
+        raise ValueError(f"{argument} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+
+
+def action_cell(action: object) -> int:
+    """Return the cell that an action names, which may be none of the board's.
+
+    Raises:
+        ValueError: the action is not a whole number, or not a single one.
+    """
+    numbers = np.asarray(action)
+    if numbers.size != 1 or not np.issubdtype(numbers.dtype, np.integer):
+        raise ValueError(f"an action must be the number of a cell, a whole number, not {action!r}")
+    return int(numbers.item())
 
 
 def _checked(agent: str) -> str:

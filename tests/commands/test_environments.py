@@ -1,6 +1,8 @@
 """Environments: the frameworks' own tests, and what players are told equals what the solver says."""
 
+import re
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,6 +26,7 @@ from knights_isolation.isolation.search.solver import SearchBudget, move_results
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 FAST = "nodes=1000"
+ROOT = Path(__file__).parents[2]
 
 
 def random_game(board, seed):
@@ -330,3 +333,12 @@ def test_openspiel_passes_its_own_tests(size, capfd):
         state.apply_action(cell)
     assert state.is_terminal()
     assert state.returns()[len(cells) % 2] == -1.0
+
+
+def test_openspiel_can_be_removed():
+    importing = re.compile(r"^\s*(from|import)\s.*openspiel", re.MULTILINE)
+    rooms = ("isolation", "heuristics", "experiments", "reports", "knights_isolation")
+    files = [path for room in rooms for path in (ROOT / room).rglob("*.py")]
+    assert len(files) > 200
+    found = [path.name for path in files if importing.search(path.read_text(encoding="utf-8"))]
+    assert found == ["openspiel.py"]  # in its docstring
