@@ -53,19 +53,13 @@ def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataF
         ValueError: there is no run there, it contains games that do not belong to it, there is no such kind, or the
             condition cannot be evaluated.
     """
-    import pandas as pd
-
     if kind not in KINDS:
         raise ValueError(f"no kind of games {kind!r}; choose one of {', '.join(KINDS)}")
     check_log(run)
-    games = read_games(run, FACTS)
-    names = games[["agent_1", "agent_2"]].astype(object)
-    is_first = games["winner"] == 1
-    games["won_by"] = names["agent_1"].where(is_first, names["agent_2"])
-    games["lost_by"] = names["agent_2"].where(is_first, names["agent_1"])
+    games = named_games(run, FACTS)
     if kind == "upsets":
-        wins = games["won_by"].value_counts()
-        shares = wins.reindex(pd.unique(names.to_numpy().ravel()), fill_value=0) / names.stack().value_counts()
+        wins, losses = games["won_by"].value_counts(), games["lost_by"].value_counts()
+        shares = wins.div(wins.add(losses, fill_value=0), fill_value=0)
         games["gap"] = games["lost_by"].map(shares) - games["won_by"].map(shares)
     games = _meeting(games, where)
     if kind == "forfeits":
@@ -73,6 +67,16 @@ def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataF
     if kind == "upsets":
         return games[games["gap"] > 0].sort_values("gap", ascending=False, kind="stable")
     return games if kind == "all" else games.sort_values("plies", ascending=kind == "shortest", kind="stable")
+
+
+def named_games(run: str | Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Read games, with the names of winner and loser in `won_by` and `lost_by`; `columns` have players and winner."""
+    games = read_games(run, columns)
+    names = games[["agent_1", "agent_2"]].astype(object)
+    is_first = games["winner"] == 1
+    games["won_by"] = names["agent_1"].where(is_first, names["agent_2"])
+    games["lost_by"] = names["agent_2"].where(is_first, names["agent_1"])
+    return games
 
 
 def with_mistakes(run: str | Path, games: pd.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -123,34 +127,8 @@ def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 _OF_GAMES = tuple(name for name in SCHEMA.names if not name.startswith("settings_"))
-_PLAYS = """
-    SELECT run, game_id, pair_id, side, agent, opponent, role, winner = side AS won,
-           CASE WHEN winner <> side THEN reason END AS lost_by, plies, opening_id, orbit, colours
-    FROM (SELECT *, 1 AS side, agent_1 AS agent, agent_2 AS opponent FROM games
-          UNION ALL SELECT *, 2, agent_2, agent_1 FROM games)
-    LEFT JOIN (SELECT run, agent, role FROM agents) USING (run, agent)
-"""
-_LABELS = """
-    SELECT run, game_id, ply, nullif(value, -1) AS value, nullif(winning, -1) AS winning, nullif(legal, -1) AS legal,
-           nullif(kept, -1) AS kept
-    FROM (SELECT run, game_id, generate_subscripts(value, 1) AS ply, unnest(value) AS value,
-                 unnest(winning) AS winning, unnest(legal) AS legal, unnest(kept) AS kept FROM labelled_games)
-"""
-_PLIES = """
-    SELECT run, game_id, ply, side, agent, role, cell, is_opening, CASE WHEN NOT isnan(score) THEN score END AS score,
-           CASE WHEN NOT is_opening THEN depth END AS depth, CASE WHEN NOT is_opening THEN nodes END AS nodes,
-           CASE WHEN NOT is_opening THEN time_us END AS time_us, CASE WHEN NOT is_opening THEN exact END AS exact,
-           value, winning, legal, kept
-    FROM (SELECT *, ply <= opening_plies AS is_opening, CASE ply % 2 WHEN 1 THEN 1 ELSE 2 END AS side,
-                 CASE ply % 2 WHEN 1 THEN agent_1 ELSE agent_2 END AS agent
-          FROM (SELECT run, game_id, agent_1, agent_2, len(opening) AS opening_plies,
-                       generate_subscripts(moves, 1) AS ply, unnest(moves) AS cell, unnest(score) AS score,
-                       unnest(depth) AS depth, unnest(nodes) AS nodes, unnest(time_us) AS time_us,
-                       unnest(exact) AS exact FROM games))
-    LEFT JOIN (SELECT run, agent, role FROM agents) USING (run, agent)
-    LEFT JOIN labels USING (run, game_id, ply)
-"""
-VIEWS = {"plays": _PLAYS, "labels": _LABELS, "plies": _PLIES}
+VIEWS = Path(__file__).parent / "templates" / "log_views.sql"
+"""Views of the tables of games, agents and labelled games."""
 
 
 def connect_runs(runs: Sequence[str | Path], file: str | Path | None = None) -> Any:
@@ -169,12 +147,11 @@ def connect_runs(runs: Sequence[str | Path], file: str | Path | None = None) -> 
     games = arrow.concatenate((_with_run(path, read_table(path, _OF_GAMES)) for path in paths), SCHEMA)
     tables = {"games": games, "agents": _agents(paths), "labelled_games": _labels(paths)}
     connection = duckdb.connect(str(file) if file is not None else ":memory:")
+    stored, view = ("TABLE", "VIEW") if file is not None else ("TEMP VIEW", "TEMP VIEW")
     for name, table in tables.items():
         connection.register(f"arrow_{name}", table)
-        kind = "TABLE" if file is not None else "TEMP VIEW"
-        connection.execute(f"CREATE {kind} {name} AS SELECT * FROM arrow_{name}")
-    for name, query in VIEWS.items():
-        connection.execute(f"CREATE {'VIEW' if file is not None else 'TEMP VIEW'} {name} AS {query}")
+        connection.execute(f"CREATE {stored} {name} AS SELECT * FROM arrow_{name}")
+    connection.execute(VIEWS.read_text(encoding="utf-8").replace("CREATE VIEW", f"CREATE {view}"))
     return connection
 
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from knights_isolation.experiments.league.entries import Check, LeagueEntries
-from knights_isolation.experiments.league.league_run import Blunder, ClassGame, League, Results, judge_league
-from knights_isolation.experiments.league.submissions import Submission, check_folder
+from knights_isolation.experiments.league.league_run import League, Results, judge_league
+from knights_isolation.experiments.league.submissions import check_folder
 from knights_isolation.experiments.play.pools.interrupts import keeping
 from knights_isolation.experiments.play.runner import RunOutcome
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.processes.subprocess_player import file_name
 from knights_isolation.isolation.rules.classic_board import Board
 from knights_isolation.isolation.rules.drawing import Annotations, to_svg
-from knights_isolation.isolation.rules.game import parse_size
+from knights_isolation.isolation.rules.game import Size, parse_size
 from knights_isolation.isolation.rules.geometry import cell_name
 from knights_isolation.isolation.sample_players import NO_MOVE
 from knights_isolation.isolation.suggestions import advice, command, tell
@@ -39,6 +39,9 @@ from .text.cell_values import Elo, Estimate, Share, pluralise
 from .text.rendering import Section, render_sections, terminal_width, wrapped
 from .text.wording import caveats, forfeit_notes, state_words
 from .watch import counting, judging, play
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _SURE = 0.975
 _FEW = 4
@@ -247,10 +250,8 @@ def _leading(results: Results) -> str:
 
 def games_page(agent: str, results: Results) -> str:
     """Return the page with the moves of all games of a player."""
-    mistakes: dict[int, list[int]] = {}
-    for blunder in results.blunders:
-        mistakes.setdefault(blunder.game.id, []).append(blunder.ply)
-    games = [_as_json(game, agent, mistakes.get(game.id, [])) for game in results.of(agent)]
+    mistakes = results.blunders.groupby("game_id")["ply"].agg(list).to_dict()
+    games = [_as_json(game, results.info.size, mistakes) for game in _rows(results.of(agent))]
     return page_with_script(
         "games.html",
         bundle(SCRIPTS),
@@ -261,19 +262,24 @@ def games_page(agent: str, results: Results) -> str:
     )
 
 
-def _as_json(game: ClassGame, agent: str, mistakes: list[int]) -> dict[str, Any]:
-    winner = game.agents.index(game.winner) + 1
-    replay = Replay("", game.size, game.moves, game.agents, game.opening, winner, game.reason, game.detail)
+def _rows(frame: DataFrame) -> Iterable[Any]:
+    """Return the rows of a frame, with its columns as attributes."""
+    return frame.itertuples(index=False)
+
+
+def _as_json(game: Any, size: Size, mistakes: Mapping[Any, list[int]]) -> dict[str, Any]:
+    agents, moves, opening = (game.agent_1, game.agent_2), tuple(game.moves.tolist()), len(game.opening)
+    replay = Replay("", size, moves, agents, opening, game.winner, game.reason, game.detail)
+    forfeit = f", {game.reason.replace('_', ' ')}" if game.is_forfeit else ""
     return {
-        "id": game.id,
-        "size": str(game.size),
-        "agents": list(game.agents),
-        "opening": game.opening,
-        "moves": list(game.moves),
-        "mistakes": mistakes,
+        "id": game.game_id,
+        "size": str(size),
+        "agents": list(agents),
+        "opening": opening,
+        "moves": list(moves),
+        "mistakes": mistakes.get(game.game_id, []),
         "end": describe_end(replay),
-        "label": f"{game.id}: {'lost to' if game.loser == agent else 'beat'} {game.opponent_of(agent)}"
-        + (f", {game.reason.replace('_', ' ')}" if game.is_forfeit else ""),
+        "label": f"{game.game_id}: {'beat' if game.has_won else 'lost to'} {game.opponent}{forfeit}",
     }
 
 
@@ -283,91 +289,74 @@ _MOST_GAMES_NAMED = 8
 def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
     """Return the page of a player: rank, forfeits, worst mistakes, and all of its games."""
     wins, games = results.won(agent)
-    entry = book.entry(agent)
+    entry, played, rank = book.entry(agent), results.of(agent), results.ranks[agent]
+    rows = ranking_section(results).rows if rank else ()
     return page_with_script(
         "submission.html",
         title=agent,
         index=INDEX,
         games_page=games_of(agent),
-        facts=[
-            *_rank(agent, results),
-            ("Games won", f"{wins} of {games}, {Share(wins / games).text}"),
-            ("Forfeits", str(results.forfeited(agent).total())),
-            ("Resigned", str(sum(game.loser == agent for game in results.resigned))),
-            *(_submitted(entry.player) if entry else ()),
-        ],
-        findings=entry.check.findings if entry else (),
+        rank=rank,
+        players=len(results.ratings.ratings),
+        has_moved=agent not in results.never_moved,
+        rating=next((row["rating"].text for row in rows if row["player"] == agent), ""),
+        won=f"{wins} of {games}, {Share(wins / games).text}",
+        forfeited=results.forfeited(agent).total(),
+        resigned=int((results.resigned["lost_by"] == agent).sum()),
+        entry=entry,
+        folder=to_one_line(entry.player.folder) if entry and entry.player.is_renamed else "",
         forfeits=[forfeit for forfeit in results.forfeits if forfeit.agent == agent],
         most_games_named=_MOST_GAMES_NAMED,
         out_of_time=f"played {NO_MOVE}",
-        blunders=[_blunder(blunder) for blunder in results.worst_of(agent)],
-        no_blunders=_no_blunders(agent, results),
-        opponents=_opponents(agent, results),
+        blunders=_blunders(agent, results),
+        why_unlabelled=results.why_unlabelled,
+        compared=int(played["game_id"].isin(results.labelled).sum()),
+        opponents=_opponents(played, results),
         links={other: page_of(other) for other in results.ranks},
-        games=_games(agent, results),
-        game_links={game.id: f"{games_of(agent)}#{game.id}" for game in results.of(agent)},
+        games=_games(played),
+        game_links={number: f"{games_of(agent)}#{number}" for number in played["game_id"]},
     )
 
 
-def _rank(agent: str, results: Results) -> list[tuple[str, str]]:
-    rank = results.ranks[agent]
-    if rank is None:
-        return [("Rank", "none: it never made a legal move" if agent in results.never_moved else "none")]
-    rating = next(row["rating"].text for row in ranking_section(results).rows if row["player"] == agent)
-    return [("Rank", f"{rank} of {len(results.ratings.ratings)}"), ("Rating", rating)]
+def _blunders(agent: str, results: Results) -> list[dict[str, Any]]:
+    """Return a picture and a sentence of each of a player's worst mistakes."""
+    size, shown = results.info.size, []
+    for mistake in _rows(results.worst_of(agent).merge(results.of(agent), on="game_id", sort=False)):
+        moves = mistake.moves.tolist()
+        before, played = Board.from_moves(moves[: mistake.ply - 1], size), moves[mistake.ply - 1]
+        own = before.locations[before.active_index]
+        svg = to_svg(before, marks=Annotations(arrows=((own, played),) if own is not None else (), numbers=False))
+        text = (
+            f"Game {mistake.game_id}, ply {mistake.ply}, against {mistake.opponent}: "
+            f"{cell_name(played, size.columns)} gave the win away; {mistake.winning} of "
+            f"{f'its {mistake.legal} legal moves' if mistake.legal > 1 else 'its only move'} kept it."
+        )
+        shown.append({"url": data_url("image/svg+xml", svg), "text": text, "game": mistake.game_id})
+    return shown
 
 
-def _submitted(player: Submission) -> list[tuple[str, str]]:
-    edition = f", {player.edition} edition" if player.edition else ""
-    folder = [("Folder", to_one_line(player.folder))] if player.is_renamed else []
-    return [("Submitted", f"{player.file.name}:{player.player}{edition}"), *folder]
-
-
-def _blunder(blunder: Blunder) -> dict[str, Any]:
-    before = Board.from_moves(blunder.game.moves[: blunder.ply - 1], blunder.game.size)
-    played = blunder.game.moves[blunder.ply - 1]
-    own = before.locations[before.active_index]
-    svg = to_svg(before, marks=Annotations(arrows=((own, played),) if own is not None else (), numbers=False))
-    opponent = blunder.game.opponent_of(blunder.player)
-    moves = f"its {blunder.legal} legal moves" if blunder.legal > 1 else "its only move"
-    text = (
-        f"Game {blunder.game.id}, ply {blunder.ply}, against {opponent}: "
-        f"{cell_name(played, before.width)} gave the win away; {blunder.winning} of {moves} kept it."
-    )
-    return {"url": data_url("image/svg+xml", svg), "text": text, "game": blunder.game.id}
-
-
-def _no_blunders(agent: str, results: Results) -> str:
-    if results.why_unlabelled:
-        return f"Its moves were not compared with perfect play: {results.why_unlabelled}."
-    games = sum(game.id in results.labelled for game in results.of(agent))
-    if not games:
-        return "None of its games were compared with perfect play: forfeited games are excluded."
-    return f"No mistakes in the {pluralise(games, 'game')} compared with perfect play."
-
-
-def _opponents(agent: str, results: Results) -> Section:
-    met = [(game.opponent_of(agent), game.winner == agent) for game in results.of(agent)]
-    games, won = Counter(other for other, _ in met), Counter(other for other, has_won in met if has_won)
+def _opponents(played: DataFrame, results: Results) -> Section:
+    met = played.groupby("opponent")["has_won"].agg(["count", "sum"])
     rows = tuple(
-        {"opponent": other, "rank": rank, "games": games[other], "won": won[other], "lost": games[other] - won[other]}
+        {"opponent": other, "rank": rank, "games": games, "won": won, "lost": games - won}
         for other, rank in results.ranks.items()
-        if other in games
+        if other in met.index
+        for games, won in [map(int, met.loc[other])]
     )
     return Section("opponents", "Results by opponent", rows)
 
 
-def _games(agent: str, results: Results) -> Section:
+def _games(played: DataFrame) -> Section:
     rows = [
         {
-            "game": game.id,
-            "opponent": game.opponent_of(agent),
-            "placed": "first" if game.agents[0] == agent else "second",
-            "result": "lost" if game.loser == agent else "won",
+            "game": game.game_id,
+            "opponent": game.opponent,
+            "placed": "second" if game.agent_1 == game.opponent else "first",
+            "result": "won" if game.has_won else "lost",
             "ended_by": game.reason.replace("_", " "),
             "plies": len(game.moves),
         }
-        for game in results.of(agent)
+        for game in _rows(played)
     ]
     return Section("games", "Games", tuple(rows))
 
@@ -378,7 +367,11 @@ def _class_page(run: Path, book: LeagueEntries, results: Results) -> str:
         "league.html",
         **problems,
         title=f"League: {run.name}",
-        facts=_facts(results),
+        info=results.info,
+        players=len(results.ranks),
+        ranked=len(results.ranks) - len(results.never_moved),
+        played=len(results.games),
+        counted=results.findings.played,
         headline=headline(book, results),
         ladder=ladder(results.ratings) if has_intervals(results) else None,
         ranking=ranking_section(results, book.caveat),
@@ -387,22 +380,6 @@ def _class_page(run: Path, book: LeagueEntries, results: Results) -> str:
         meetings=_meetings(results),
         command=command("league", "SUBMISSIONS", "--resume", run),
     )
-
-
-def _facts(results: Results) -> list[tuple[str, str]]:
-    info = results.findings.sources[0].info
-    requested = info.requested
-    players, ranked = len(results.ranks), len(results.ranks) - len(results.never_moved)
-    played, counted = len(results.games), results.findings.played
-    games = f"{counted:,} counted of {played:,}" if counted < played else f"{played:,}"
-    return [
-        ("Players", str(players) if ranked == players else f"{ranked} ranked of {players}"),
-        ("Games", games if played == info.games else f"{games}, {info.games:,} planned"),
-        ("Board", requested["board"]),
-        ("Limit per move", requested["limit"]),
-        ("Hard cap", f"{requested['hard_cap']:g} s" if requested["hard_cap"] else "none"),
-        ("Played", info.created_at[:10]),
-    ]
 
 
 def _reasons(results: Results) -> Section:
@@ -416,7 +393,7 @@ def _reasons(results: Results) -> Section:
 
 def _meetings(results: Results) -> Grid:
     ranks = {agent: str(rank or UNRANKED) for agent, rank in results.ranks.items()}
-    won = Counter((game.winner, game.loser) for game in results.games)
+    won = Counter(zip(results.games["won_by"], results.games["lost_by"], strict=True))
     rows = [(name, tuple(_met(won[name, other], won[other, name], name, other) for other in ranks)) for name in ranks]
     return Grid("Games won", tuple(ranks), tuple(rows), "rank, player", ranks=tuple(ranks.values()))
 

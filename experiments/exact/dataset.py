@@ -37,6 +37,7 @@ from ..record.checked_parquet import read_parquet, save_table
 from ..record.columns import Table, concatenate, numbers, table_of, take, where
 from ..record.schema import DATASET, Column, feature_column, schema_of
 
+CARD = Path(__file__).parent / "templates" / "data_card.md.jinja"
 SPLITS = ("train", "validation", "test")
 _CATEGORIES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
 SHARE = 0.3
@@ -81,48 +82,13 @@ class DatasetRecipe:
 
 def data_card(recipe: DatasetRecipe, counts: dict[str, int]) -> str:
     """Return the data card, as the Hugging Face hub and `datasets` read it."""
+    from jinja2 import Template
+
     total = sum(counts.values())
-    files = "\n".join(f"      - split: {split}\n        path: data/{split}.parquet" for split in SPLITS)
-    rows = "\n".join(f"| `{column.name}` | {column.meaning} |" for column in recipe.columns)
-    sizes = "\n".join(f"| {split} | {count:,} |" for split, count in counts.items())
-    return f"""---
-license: mit
-pretty_name: Knight's Isolation {recipe.size}, positions with exact values
-size_categories:
-  - {_CATEGORIES[bisect((1e3, 1e4, 1e5, 1e6), total)]}
-configs:
-  - config_name: default
-    data_files:
-{files}
----
-
-# Knight's Isolation {recipe.size}: positions with exact values
-
-{total:,} different positions of self-play on {recipe.size}. Each was solved to the end of the game: `value` is who
-wins with perfect play, `values` is the same after every legal move. Cells are numbered by rows from 0.
-
-| column | meaning |
-|---|---|
-{rows}
-
-| split | positions |
-|---|---|
-{sizes}
-
-Splits share no opening up to symmetry, and no position up to symmetry is in the data twice. The openings of `test` are
-those that `isolation screen` uses.
-
-Made with knights-isolation {version("knights-isolation")}. Both sides are `{recipe.agent}`, with
-{100 * recipe.random_moves:g} % random moves and random placements; {100 * SHARE:g} % of the positions after
-{recipe.plies} or more moves are taken. Left out are those that {recipe.limit:,} nodes left undecided. The same settings
-give the same positions: `{settings_text(recipe)}`.
-
-```python
-from datasets import load_dataset
-
-positions = load_dataset("PATH OF THIS FOLDER", split="train")
-```
-"""
+    category = _CATEGORIES[bisect((1e3, 1e4, 1e5, 1e6), total)]
+    card = Template(CARD.read_text(encoding="utf-8"), trim_blocks=True, keep_trailing_newline=True)
+    values = {"version": version("knights-isolation"), "share": SHARE, "settings": settings_text(recipe)}
+    return str(card.render(recipe=recipe, counts=counts, total=total, category=category, **values))
 
 
 def settings_text(recipe: DatasetRecipe) -> str:

@@ -9,7 +9,7 @@ import json
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import joblib
+import pandas as pd
 
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.processes.subprocess_player import file_name
@@ -32,7 +33,9 @@ from ..plan.config import CLASSIC_OPPONENTS, Config, check_jobs, load_config
 from ..plan.tournament_plan import Plan, make_plan
 from ..play.run_extension import extend, extended_config
 from ..play.runner import RunOutcome
+from ..queries import named_games
 from ..record import log, run_directory
+from ..record.schema import RunInfo
 from ..statistics.ratings import Ratings, rate
 from ..statistics.run_results import RunResults, load_findings
 from .entries import Counting, Entry, LeagueEntries, collect_entries, keep, newest_of, played_in, read_book, write_book
@@ -259,31 +262,7 @@ LABELS_LIMIT = Limit(nodes=2_000_000)
 SMALL, FIRST_OF_LARGE = 64, 48
 """Largest board, in cells, that is analysed from ply 0, and the first ply analysed on larger ones (9x11)."""
 MOST_MISTAKES = 5
-_COLUMNS = ("game_id", "rows", "columns", "agent_1", "agent_2", "opening", "moves", "winner", "reason", "detail")
-
-
-@dataclass(frozen=True)
-class ClassGame:
-    """A game of the class between two `agents`; `detail` describes an unusual end."""
-
-    id: int
-    size: Size
-    agents: tuple[str, str]
-    opening: int
-    moves: tuple[int, ...]
-    winner: str
-    loser: str
-    reason: str
-    detail: str
-
-    @property
-    def is_forfeit(self) -> bool:
-        """Return whether it was not decided on the board."""
-        return self.reason not in ON_THE_BOARD
-
-    def opponent_of(self, agent: str) -> str:
-        """Return the other agent."""
-        return self.agents[1 - self.agents.index(agent)]
+_COLUMNS = ("game_id", "agent_1", "agent_2", "opening", "moves", "winner", "reason", "detail")
 
 
 @dataclass(frozen=True)
@@ -298,35 +277,30 @@ class PlayerForfeits:
 
 
 @dataclass(frozen=True)
-class Blunder:
-    """A move that threw a won game away: the ply (the first placement is 1) and the number of winning moves."""
-
-    game: ClassGame
-    ply: int
-    winning: int
-    legal: int
-
-    @property
-    def player(self) -> str:
-        """Name of the agent that made the move."""
-        return self.game.agents[(self.ply - 1) % 2]
-
-
-@dataclass(frozen=True)
 class Results:
     """Results of a class.
 
-    `findings` and `ratings` are without the games of players that never made a legal move. `labelled` are the ids of
-    the games that were compared with perfect play; `why_unlabelled` is the reason if there are none.
+    Attributes:
+        findings, ratings: without the games of players that never made a legal move.
+        games: a row for each game: its columns of the log, `won_by` and `lost_by`, and whether it `is_forfeit`.
+        blunders: a row for each move that threw a won game away, the worst first: `game_id`, the `ply` (the first
+            placement is 1), the `player`, and the numbers of `winning` and of `legal` moves.
+        labelled: ids of the games that were compared with perfect play.
+        why_unlabelled: the reason if there are none.
     """
 
     findings: RunResults
     ratings: Ratings
-    games: tuple[ClassGame, ...]
+    games: pd.DataFrame
     forfeits: tuple[PlayerForfeits, ...]
-    blunders: tuple[Blunder, ...]
+    blunders: pd.DataFrame
     labelled: frozenset[int]
     why_unlabelled: str
+
+    @property
+    def info(self) -> RunInfo:
+        """What `run.json` says."""
+        return self.findings.sources[0].info
 
     @property
     def never_moved(self) -> frozenset[str]:
@@ -337,7 +311,7 @@ class Results:
     def ranks(self) -> dict[str, int | None]:
         """Ranks of all players, best first; players without a rank come last, by name."""
         ranked = {rating.agent: rank for rank, rating in zip(self.ratings.ranks, self.ratings.ratings, strict=True)}
-        unranked = sorted({agent for game in self.games for agent in game.agents} - ranked.keys())
+        unranked = sorted({*self.games["won_by"], *self.games["lost_by"]} - ranked.keys())
         return {**ranked, **dict.fromkeys(unranked)}
 
     def won(self, agent: str) -> tuple[int, int]:
@@ -346,28 +320,27 @@ class Results:
         if rated:
             return rated.wins, rated.games
         games = self.of(agent)
-        return sum(game.winner == agent for game in games), len(games)
+        return int((games["won_by"] == agent).sum()), len(games)
 
     @property
-    def resigned(self) -> tuple[ClassGame, ...]:
+    def resigned(self) -> pd.DataFrame:
         """The games that a player resigned where every move loses; they are no forfeits."""
-        return tuple(game for game in self.games if game.reason == Reason.RESIGNED.word)
+        return self.games[self.games["reason"] == Reason.RESIGNED.word]
 
-    def of(self, agent: str) -> tuple[ClassGame, ...]:
-        """Return the games of an agent."""
-        return tuple(game for game in self.games if agent in game.agents)
+    def of(self, agent: str) -> pd.DataFrame:
+        """Return the games of an agent, with the `opponent`, and whether the agent `has_won`."""
+        has_won, has_lost = self.games["won_by"] == agent, self.games["lost_by"] == agent
+        opponents = self.games["lost_by"].where(has_won, self.games["won_by"])
+        return self.games.assign(opponent=opponents, has_won=has_won)[has_won | has_lost]
 
     def forfeited(self, agent: str) -> Counter[str]:
         """Count the games an agent forfeited, by reason."""
         return Counter(lost.reason for lost in self.forfeits if lost.agent == agent for _ in lost.games)
 
-    def worst_of(self, agent: str) -> tuple[Blunder, ...]:
+    def worst_of(self, agent: str) -> pd.DataFrame:
         """Return the worst mistakes of an agent, at most one per game."""
-        by_game: dict[int, Blunder] = {}
-        for blunder in self.blunders:
-            if blunder.player == agent:
-                by_game.setdefault(blunder.game.id, blunder)
-        return tuple(by_game.values())[:MOST_MISTAKES]
+        own = self.blunders[self.blunders["player"] == agent]
+        return own.drop_duplicates("game_id").head(MOST_MISTAKES)
 
 
 def judge_league(run: Path, jobs: int, counting: Counting) -> Results:
@@ -388,38 +361,36 @@ def judge_league(run: Path, jobs: int, counting: Counting) -> Results:
             why_unlabelled = f"{board} is too large for exact results"
         except ValueError as error:
             why_unlabelled = str(error)
-    games = tuple(_games(run))
-    moved = {game.agents[ply % 2] for game in games for ply in range(game.opening, len(game.moves))}
-    run_keeping.note_unranked(run, {game.loser for game in games if game.is_forfeit} - moved)
+    games = _games(run)
+    chosen = zip(games["agent_1"], games["agent_2"], games["opening"], games["moves"], strict=True)
+    moved = {
+        (first, second)[ply % 2] for first, second, opening, moves in chosen for ply in range(len(opening), len(moves))
+    }
+    run_keeping.note_unranked(run, {*games[games["is_forfeit"]]["lost_by"]} - moved)
     return read_results(run, why_unlabelled)
 
 
 def read_results(run: Path, why_unlabelled: str = "") -> Results:
     """Evaluate the games that a run of a class has so far."""
-    findings = load_findings([run])
-    games = tuple(_games(run))
-    blunders, labelled = _blunders(run, games) if has_labels(run) else ((), frozenset())
-    forfeits = tuple(_forfeits(run, games))
-    return Results(findings, rate(findings), games, forfeits, blunders, labelled, why_unlabelled)
+    findings, games = load_findings([run]), _games(run)
+    blunders, labelled = _blunders(run)
+    return Results(findings, rate(findings), games, _forfeits(run, games), blunders, labelled, why_unlabelled)
 
 
-def _games(run: Path) -> Iterator[ClassGame]:
-    for row in log.read_table(run, _COLUMNS).sort_by("game_id").to_pylist():
-        yield ClassGame(
-            row["game_id"], Size(row["rows"], row["columns"]), (row["agent_1"], row["agent_2"]),
-            len(row["opening"]), tuple(row["moves"]), row[f"agent_{row['winner']}"], row[f"agent_{3 - row['winner']}"],
-            row["reason"], row["detail"],
-        )  # fmt: skip
+def _games(run: Path) -> pd.DataFrame:
+    games = named_games(run, _COLUMNS)
+    return games.assign(is_forfeit=~games["reason"].isin(ON_THE_BOARD))
 
 
-def _forfeits(run: Path, games: tuple[ClassGame, ...]) -> Iterator[PlayerForfeits]:
-    equal: dict[tuple[str, str, str], list[int]] = {}
-    for game in games:
-        if game.is_forfeit:
-            equal.setdefault((game.loser, game.reason, game.detail), []).append(game.id)
-    traces = {agent: _tracebacks(run, agent) for agent, _, _ in equal}
-    for (agent, reason, detail), ids in sorted(equal.items(), key=lambda item: (-len(item[1]), item[0])):
-        yield PlayerForfeits(agent, reason, detail, tuple(ids), traces[agent].get(detail, ""))
+def _forfeits(run: Path, games: pd.DataFrame) -> tuple[PlayerForfeits, ...]:
+    """Return the forfeits with equal reasons together, the most frequent first."""
+    lost = games[games["is_forfeit"]].astype({"reason": str})
+    equal: Any = lost.groupby(["lost_by", "reason", "detail"])["game_id"].agg(tuple).items()
+    traces = {agent: _tracebacks(run, agent) for agent in lost["lost_by"].unique()}
+    return tuple(
+        PlayerForfeits(agent, reason, detail, ids, traces[agent].get(detail, ""))
+        for (agent, reason, detail), ids in sorted(equal, key=lambda item: (-len(item[1]), item[0]))
+    )
 
 
 def _tracebacks(run: Path, agent: str) -> dict[str, str]:
@@ -433,14 +404,14 @@ def _tracebacks(run: Path, agent: str) -> dict[str, str]:
     return tracebacks
 
 
-def _blunders(run: Path, games: tuple[ClassGame, ...]) -> tuple[tuple[Blunder, ...], frozenset[int]]:
-    """Return the moves that threw wins away, by number of winning alternatives, and the ids of the examined games."""
-    table, labels = labelled_games(run)
-    plies = labelled_plies(table.to_pandas(), labels)
-    lost = plies.loc[plies["kept"] == 0, ["game_id", "ply", "winning", "legal"]]
-    by_id = {game.id: game for game in games}
-    blunders = [Blunder(by_id[game_id], ply + 1, *moves) for game_id, ply, *moves in lost.itertuples(index=False)]
-    blunders.sort(
-        key=lambda blunder: (-blunder.winning / max(blunder.legal, 1), -blunder.winning, blunder.game.id, blunder.ply)
-    )
-    return tuple(blunders), frozenset(table["game_id"].to_pylist())
+def _blunders(run: Path) -> tuple[pd.DataFrame, frozenset[int]]:
+    """Return the moves that threw wins away, by the share of winning moves, and the ids of the examined games."""
+    if not has_labels(run):
+        return pd.DataFrame(columns=["game_id", "ply", "player", "winning", "legal"]), frozenset()
+    games, labels = labelled_games(run, ("agent_1", "agent_2"))
+    plies = labelled_plies(games.to_pandas(), labels)
+    lost = plies[plies["kept"] == 0].astype({"agent_1": object, "agent_2": object})
+    player = lost["agent_1"].where(lost["ply"] % 2 == 0, lost["agent_2"])
+    lost = lost.assign(player=player, ply=lost["ply"] + 1, share=lost["winning"] / lost["legal"].clip(lower=1))
+    worst = lost.sort_values(["share", "winning", "game_id", "ply"], ascending=[False, False, True, True])
+    return worst[["game_id", "ply", "player", "winning", "legal"]], frozenset(games["game_id"].to_pylist())

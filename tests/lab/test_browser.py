@@ -1248,8 +1248,10 @@ def league(tmp_path_factory):
     play_tournament(config, pools=lambda jobs: ScriptedPool(Script()))
     results = read_results(path)
     lost = PlayerForfeits("Random", "error", EVIL, (0,), f"Traceback\n  {EVIL}</script>")
-    first = replace(results.games[0], reason="error", detail=f"{EVIL}</script>")
-    results = replace(results, forfeits=(lost,), games=(first, *results.games[1:]))
+    is_first = results.games["game_id"] == 0
+    games = results.games.astype({"reason": object, "detail": object})
+    games.loc[is_first, ["reason", "detail", "is_forfeit"]] = ["error", f"{EVIL}</script>", True]
+    results = replace(results, forfeits=(lost,), games=games)
     check = Check("", (CheckResult("moves", False, EVIL), CheckResult("time", False, "slow", is_note=True)))
     entry = Entry(Submission("Random", Path("game_agent.py"), "CustomPlayer", "second"), "", check)
     return write_pages(path, LeagueEntries((entry,), (Skipped(EVIL, f"fails: {EVIL}"),)), results)

@@ -498,11 +498,11 @@ def test_a_player_that_answers_out_of_time_is_told_what_its_answer_means(home: P
 
 def test_worst_mistakes_are_told_where_positions_can_be_solved(home: Path) -> None:
     results = read_results(home / "run")
-    assert results.blunders
-    worst = results.blunders[0]
+    worst = results.blunders.iloc[0]
     assert 0 < worst.winning < worst.legal
-    board = Board.from_moves(worst.game.moves[: worst.ply - 1], "7x7")
-    assert (solve(board).winner, solve(board.successor(worst.game.moves[worst.ply - 1])).winner) in ((1, 2), (2, 1))
+    moves = results.games.set_index("game_id").moves[worst.game_id].tolist()
+    board = Board.from_moves(moves[: worst.ply - 1], "7x7")
+    assert (solve(board).winner, solve(board.successor(moves[worst.ply - 1])).winner) in ((1, 2), (2, 1))
     assert "gave the win away" in (home / "run" / "league" / f"player-{worst.player}.html").read_text()
 
 
