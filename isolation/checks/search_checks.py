@@ -196,23 +196,18 @@ def _misjudged_end(score: Score, board: Board, depth: int, cells: tuple[int, ...
     """Describe the first end of the game after one of these moves to which the score does not give its infinity."""
     me = board.active_player
     for cell in cells:
-        for line, end in sorted(_ends(board.successor(cell), depth - 1, (cell,)), key=lambda found: len(found[0])):
-            is_won, value = end.active_player is not me, score(end, me)
+        lines: list[tuple[tuple[int, ...], Board]] = [((cell,), board.successor(cell))]
+        for line, after in lines:  # which grows meanwhile: breadth first
+            if moves := after.legal_cells():
+                lines += [((*line, move), after.successor(move)) for move in moves if len(line) < depth]
+                continue
+            is_won, value = after.active_player is not me, score(after, me)
             if value != (math.inf if is_won else -math.inf):
-                moves = ", ".join(str(move_of(each, board.width)) for each in line)
-                what = f"{moves} {'wins' if is_won else 'loses'}{' at once' if len(line) == 1 else ''}"
+                played = ", ".join(str(move_of(each, board.width)) for each in line)
+                what = f"{played} {'wins' if is_won else 'loses'}{' at once' if len(line) == 1 else ''}"
                 test = "is_winner" if is_won else "is_loser"
                 return f": {what}; your score gives a finished game {value:g}: test `{test}`"
     return ""
-
-
-def _ends(board: Board, depth: int, line: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Board]]:
-    """Yield the finished games within `depth` plies, with the moves that lead there after those of `line`."""
-    if not board.legal_cells():
-        yield line, board
-    elif depth:
-        for cell in board.legal_cells():
-            yield from _ends(board.successor(cell), depth - 1, (*line, cell))
 
 
 _EXTRA_PLIES = (0, 1)

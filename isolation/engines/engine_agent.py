@@ -207,7 +207,7 @@ class Session:
             if not line and deadline < self._until:
                 self._say("stop")
                 line = self._hear_until(self._by(self._waits.ready), "bestmove")
-        return line or self._stall("no move")
+        return line or self._fail(Reason.HANG, "no move in time")
 
     def _read_answer(self, board: Board, answer: str) -> int:
         word = (answer.split()[1:] or [""])[0]
@@ -224,22 +224,7 @@ class Session:
         try:
             self._lines.send(line.encode(), self._by(self._waits.ready) - time.monotonic())
         except NoAnswer as error:
-            if error.why is Termination.DIED:
-                self._crash()
-            self._stall("it does not read its input")
-
-    def _hear(self, seconds: float) -> str:
-        """Return the next line; raise NoAnswer if there is none in time."""
-        try:
-            line = self._lines.receive(max(0.0, seconds)).decode(errors="replace").strip()
-        except NoAnswer as error:
-            if error.why is Termination.TIMED_OUT:
-                raise
-            if error.why is Termination.DIED:
-                self._crash()
-            self._fail(Reason.NONSENSE, f"sent a line of more than {LONGEST_LINE:,} bytes")
-        self._remember(self._heard, f"< {to_one_line(line, _SHOWN)}")
-        return line
+            self._fail_unanswered(error, "it does not read its input in time")
 
     def _remember(self, kept: deque[_Line], line: str) -> None:
         self._line_count += 1
@@ -250,7 +235,7 @@ class Session:
         return min(time.monotonic() + seconds, self._until)
 
     def _await(self, deadline: float, *wanted: str) -> str:
-        return self._hear_until(deadline, *wanted) or self._stall(f"no {' or '.join(wanted)}")
+        return self._hear_until(deadline, *wanted) or self._fail(Reason.HANG, f"no {' or '.join(wanted)} in time")
 
     def _hear_until(self, deadline: float, *wanted: str, silence: float = inf) -> str:
         """Return the first line that begins with a wanted word, and learn from the lines before; empty if it is late.
@@ -259,11 +244,12 @@ class Session:
         """
         while (left := deadline - time.monotonic()) > 0:
             try:
-                line = self._hear(min(silence, left))
-            except NoAnswer:
-                if time.monotonic() < deadline:
-                    self._stall("no line while it searched")
-                continue
+                line = self._lines.receive(min(silence, left)).decode(errors="replace").strip()
+            except NoAnswer as error:
+                if error.why is Termination.TIMED_OUT and time.monotonic() >= deadline:
+                    break
+                self._fail_unanswered(error, "no line while it searched in time")
+            self._remember(self._heard, f"< {to_one_line(line, _SHOWN)}")
             if line.partition(" ")[0] in wanted:
                 return line
             self._learn(line)
@@ -279,11 +265,12 @@ class Session:
         elif words[:2] == ["option", "name"] and "type" in words:
             self._options.append(" ".join(words[2 : words.index("type")]))
 
-    def _stall(self, what: str) -> NoReturn:
-        self._fail(Reason.HANG, f"{what} in time")
-
-    def _crash(self) -> NoReturn:
-        self._fail(Reason.CRASH, to_one_line(self._lines.ending(_LAST_WORDS) or "closed its output"))
+    def _fail_unanswered(self, error: NoAnswer, late: str) -> NoReturn:
+        if error.why is Termination.DIED:
+            self._fail(Reason.CRASH, to_one_line(self._lines.ending(_LAST_WORDS) or "closed its output"))
+        if error.why is Termination.NONSENSE:
+            self._fail(Reason.NONSENSE, f"sent a line of more than {LONGEST_LINE:,} bytes")
+        self._fail(Reason.HANG, late)
 
     def _fail(self, reason: Reason, what: str) -> NoReturn:
         loss = self._loss(reason, what)

@@ -255,7 +255,7 @@ class SearchPlan:
 
 def plan_search(agent: Agent, search: GoRequest, board: Board) -> SearchPlan:
     """Plan a search. The agent's limit is the first of depth, nodes and time that it supports."""
-    within = inf if search.ms is None else search.ms / 1e3
+    within = min((limit.ms / 1e3 for limit in search.limits if limit.ms is not None), default=inf)
     patience = within if is_compilable(board) else inf
     if not hasattr(agent, "limit"):
         return SearchPlan(agent, None, inf, patience if agent.heuristic else inf, search.notes)
@@ -271,7 +271,7 @@ def plan_search(agent: Agent, search: GoRequest, board: Board) -> SearchPlan:
     chosen = able[0] if able else agent
     instead = "the other arguments of go apply" if able else "its own limit counts"
     depth = chosen.limit.depth if agent.has_depth else None
-    if depth is not None and search.nodes is not None:
+    if depth is not None and len(able) > 1 and able[1].limit.nodes is not None:
         chosen = able[1]
     seconds = inf if chosen.limit.ms is not None else within
     return SearchPlan(chosen, depth, seconds, patience, (*search.notes, *(f"{why}; {instead}" for why in refused)))

@@ -168,22 +168,14 @@ class GoRequest:
     """The search requested by `go`; it ends when any of its limits is reached.
 
     Attributes:
-        depth, nodes, ms: limits; without any, the agent's own applies.
+        limits: of depth, nodes and time, in this order, as far as given; without any, the agent's own applies.
         is_infinite: answer only after `stop`.
         notes: what is done differently from the request.
     """
 
-    depth: int | None = None
-    nodes: int | None = None
-    ms: float | None = None
+    limits: tuple[Limit, ...] = ()
     is_infinite: bool = False
     notes: tuple[str, ...] = ()
-
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        """One `Limit` for each of depth, nodes and time that is given."""
-        said = {"depth": self.depth, "nodes": self.nodes, "ms": self.ms}
-        return tuple(Limit(**{unit: value}) for unit, value in said.items() if value is not None)  # type: ignore[arg-type]
 
 
 def read_go(words: list[str], active_index: int) -> GoRequest:
@@ -199,28 +191,27 @@ def read_go(words: list[str], active_index: int) -> GoRequest:
     if "infinite" in said:
         return GoRequest(is_infinite=True)
 
-    def number(name: str) -> int | None:
+    def number(name: str, least: float = -inf) -> int | None:
         if name not in said:
             return None
         text = words[said[name] + 1] if said[name] + 1 < len(words) else ""
-        if re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
-            return int(text)
-        notes.append(f"go {name} expects a whole number, not {to_one_line(repr(text), _SHOWN)}; ignored")
-        return None
+        if not re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
+            notes.append(f"go {name} expects a whole number, not {to_one_line(repr(text), _SHOWN)}; ignored")
+            return None
+        if int(text) < least:
+            notes.append(f"go {name} {int(text)} is treated as go {name} {least}")
+        return int(max(int(text), least))
 
-    def positive(name: str) -> int | None:
-        if (value := number(name)) is not None and value < 1:
-            notes.append(f"go {name} {value} is treated as go {name} 1")
-        return value if value is None else max(1, value)
-
-    depth, nodes = positive("depth"), positive("nodes")
+    depth, nodes = number("depth", 1), number("nodes", 1)
     times: list[float | None] = [number("movetime")]
     left, increment = number("wb"[active_index] + "time"), number("wb"[active_index] + "inc") or 0
     moves = max(1, number("movestogo") or _MOVES_TO_GO)
     if left is not None:
         times.append(min(left / moves + increment, left))
     ms = min((max(1.0, time / 2, time - OVERHEAD_MS) for time in times if time is not None), default=None)
-    return GoRequest(depth, nodes, ms, notes=tuple(notes))
+    given = {"depth": depth, "nodes": nodes, "ms": ms}
+    limits = tuple(Limit(**{unit: value}) for unit, value in given.items() if value is not None)  # type: ignore[arg-type]
+    return GoRequest(limits, notes=tuple(notes))
 
 
 def add_info(known: Info, line: str) -> Info:

@@ -454,7 +454,7 @@ def test_time_is_shared_out_and_all_limits_are_kept(words, limits):
 
 
 def test_each_side_has_its_own_clock():
-    assert read_go(["wtime", "10", "btime", "4000"], 1).ms == 190
+    assert read_go(["wtime", "10", "btime", "4000"], 1).limits == (Limit(ms=190),)
 
 
 @pytest.mark.exhaustive
