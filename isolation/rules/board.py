@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from operator import index, itemgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
-from .game import Reason, Size, SizeLike, check_size, size_of
-from .geometry import FenPosition, Move, cells_of, full_mask, knight_mask, move_of, parse_fen, write_fen
+from .game import Reason, SizeLike, check_size, size_of
+from .geometry import Locations, Move, Position, cells_of, full_mask, knight_mask, move_of, parse_fen, write_fen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,6 @@ else:
             return self if board is None else self._compute(board)
 
 
-Locations = tuple[int | None, int | None]
 K = TypeVar("K")
 T = TypeVar("T")
 _new = object.__new__
@@ -148,15 +147,15 @@ class Board:
         Raises:
             ValueError: the text is not a FEN of a position of this game.
         """
-        fen = parse_fen(text)
-        board = cls(*players, width=fen.size.columns, height=fen.size.rows)
-        placed = [cell for cell in fen.locations if cell is not None]
-        visited = board.blank.bit_count() - fen.blank.bit_count()
-        if visited == len(placed) and fen.active_index == visited % 2:
+        rows, columns, blank, locations, active_index = parse_fen(text)
+        board = cls(*players, width=columns, height=rows)
+        placed = [cell for cell in locations if cell is not None]
+        visited = board.blank.bit_count() - blank.bit_count()
+        if visited == len(placed) and active_index == visited % 2:
             for cell in placed:
                 board.play_cell(cell)
             return board
-        board.blank, board.locations, board.active_index = fen.blank, fen.locations, fen.active_index
+        board.blank, board.locations, board.active_index = blank, locations, active_index
         board.move_count, board._setup = visited, 0
         return board
 
@@ -217,16 +216,11 @@ class Board:
             if new._is_viewed:
                 new._forget_views()
             return new
-        new.height = self.height
-        new.width = self.width
-        new.players = self.players
-        new.move_count = self.move_count
-        new.blank = self.blank
-        new.locations = self.locations
-        new.active_index = self.active_index
-        new._grid = self._grid
-        new._past = self._past
-        new._setup = self._setup
+        # Field by field, since a dictionary of its own makes a board slower.
+        new.height, new.width, new.players = self.height, self.width, self.players
+        new.move_count, new.blank, new._grid = self.move_count, self.blank, self._grid
+        new.locations, new.active_index = self.locations, self.active_index
+        new._past, new._setup = self._past, self._setup
         return new
 
     def forecast_move(self, move: Move) -> Self:
@@ -308,7 +302,7 @@ class Board:
     @_Fact
     def fen(self) -> str:
         """The position as a FEN that `from_fen` can read."""
-        return write_fen(FenPosition(Size(self.height, self.width), self.blank, self.locations, self.active_index))
+        return write_fen(self._position())
 
     def moves_mask(self, player_index: int) -> int:
         """Return the mask of the cells that a player could move to now; before its placement, all blank cells."""
@@ -448,7 +442,7 @@ class Board:
     def _forget_views(self) -> None:
         """Drop values that a subclass has derived from the position."""
 
-    def _position(self) -> tuple[int, int, int, Locations, int]:
+    def _position(self) -> Position:
         return self.height, self.width, self.blank, self.locations, self.active_index
 
     def _index_of(self, player: Any, strict: bool = True) -> int:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from operator import attrgetter, itemgetter
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
 
 from . import board as plain
 from .drawing import to_svg
@@ -77,16 +77,14 @@ class Board(plain.Board):
         values = _bits(full_mask(rows, columns) & ~self.blank, cells)
         if second := self._visited_by_second() & ~self.blank:
             values = [value + two for value, two in zip(values, _bits(second, cells), strict=True)]
-        read = [_Mirror(values[row * columns : (row + 1) * columns]) for row in range(rows)]
-        for row, line in enumerate(read):
-            line.board, line.start, line.write = self, row * columns, Board._set_visitor
-        state = _Mirror(read)
-        state.board, state.start, state.write = self, 0, Board._set_row
-        return state
+        lines = [values[row * columns : (row + 1) * columns] for row in range(rows)]
+        name = "__board_state__"
+        return _MirrorList((_MirrorList(line, self, name, row) for row, line in enumerate(lines)), self, name)
 
     def _set_rows(self, rows: Sequence[Sequence[int]]) -> None:
         values = [value for row in rows for value in row]
-        self._set_position(blank=_mask(value == 0 for value in values), second=_mask(value == 2 for value in values))
+        blank, second = (sum(1 << cell for cell, v in enumerate(values) if v == visitor) for visitor in (0, 2))
+        self._set_position(blank=blank, second=second)
 
     # `attrgetter` is implemented in C: code that reads single elements spends most of its time here.
     __board_state__ = property(attrgetter("_rows_view"), _set_rows)
@@ -95,7 +93,7 @@ class Board(plain.Board):
     def _moves_view(self) -> tuple[Any, dict[Any, Move | None]]:
         self._is_viewed = True
         moves = [None if cell is None else divmod(cell, self.width) for cell in self.locations]
-        return self.players, _MirrorDict(dict(zip(self.players, moves, strict=True)), self._set_last_move)
+        return self.players, _MirrorDict(zip(self.players, moves, strict=True), self, "__last_player_move__")
 
     @property
     def __last_player_move__(self) -> dict[Any, Move | None]:
@@ -131,14 +129,12 @@ class Board(plain.Board):
         entries: list[Any] = _bits(full_mask(rows, columns) & ~self.blank, rows * columns)
         first, second = self.locations
         entries += (self.active_index, self._flat_at(second), self._flat_at(first))
-        state = _Mirror(_by_column(rows, columns)(entries))
-        state.board, state.start, state.write = self, 0, Board._set_flat
-        return state
+        return _MirrorList(_by_column(rows, columns)(entries), self, "_board_state")
 
     def _set_flat_state(self, flat: Sequence[Any]) -> None:
-        rows, columns = self.height, self.width
-        cells = rows * columns
-        blank = _mask(flat[row + column * rows] == 0 for row in range(rows) for column in range(columns))
+        # The entry of the side to move only repeats it, as in the classic engine.
+        cells, by_column = self.height * self.width, self._grid.by_column
+        blank = sum(bit for (bit, _), value in zip(by_column, flat, strict=False) if value == 0)
         locations = (self._cell_at_flat(flat[cells + 2]), self._cell_at_flat(flat[cells + 1]))
         # This edition does not record who visited a cell: player 2 keeps the cells known to be its own.
         second = self._visited_by_second()
@@ -252,35 +248,6 @@ class Board(plain.Board):
         if self.players[0] is not self.players[1]:
             self._set_position(active_index=self._index_of(player) ^ waiting)
 
-    def _set_visitor(self, cell: int, value: int) -> None:
-        bit = 1 << cell
-        second = self._visited_by_second()
-        self._set_position(
-            blank=self.blank | bit if value == 0 else self.blank & ~bit,
-            second=second | bit if value == 2 else second & ~bit,
-        )
-
-    def _set_row(self, row: int, values: Sequence[int]) -> None:
-        for column, value in enumerate(values):
-            self._set_visitor(row * self.width + column, value)
-
-    def _set_last_move(self, player: Any, move: Move | None) -> None:
-        self._set_location(self._index_of(player), self._cell_at(move))
-
-    def _set_flat(self, position: int, value: Any) -> None:
-        cells = self.height * self.width
-        if position < cells:
-            cell = cast(int, self._cell_at_flat(position))
-            bit = 1 << cell
-            self._set_position(blank=self.blank | bit if value == 0 else self.blank & ~bit)
-        elif position > cells:
-            # The entry at `cells` only repeats the side to move, as in the classic engine.
-            self._set_location(1 if position == cells + 1 else 0, self._cell_at_flat(value))
-
-    def _set_location(self, player_index: int, cell: int | None) -> None:
-        first, second = self.locations
-        self._set_position(locations=(first, cell) if player_index else (cell, second))
-
     def _cell_at(self, move: Move | None) -> int | None:
         return None if move is None else cell_of(move, self.width)
 
@@ -313,40 +280,43 @@ def enable_board_extensions(find_method: Callable[[str, str], Any]) -> None:
         Board.__getattr__ = added_attribute  # type: ignore[attr-defined]
 
 
-class _Mirror(list[Any]):
-    """A list whose element assignments are also written to its board, by their index plus `start`; copies are plain."""
+class _Mirror:
+    """A part of a board's private state, whose item assignments also change the board; copies are plain.
 
-    __slots__ = ("board", "start", "write")
+    It is the board's attribute `name`, or the element `row` of that.
+    """
+
+    __slots__ = ()
     board: Board
-    start: int
-    write: Callable[[Board, int, Any], None]
+    name: str
+    row: int | None
+
+    def __init__(self, values: Iterable[Any], board: Board, name: str, row: int | None = None) -> None:
+        super().__init__(values)  # type: ignore[call-arg]
+        self.board, self.name, self.row = board, name, row  # type: ignore[misc]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(key, value)
-        positions = range(len(self))[key]
-        for position in positions if isinstance(positions, range) else [positions]:
-            self.write(self.board, self.start + position, self[position])
+        super().__setitem__(key, value)  # type: ignore[misc]
+        state = changed = getattr(self.board, self.name).copy()
+        if self.row is not None:
+            state[self.row] = changed = state[self.row].copy()
+        changed[key] = value
+        setattr(self.board, self.name, state)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        kind: Any = list if isinstance(self, list) else dict
+        return kind, (kind(self),)
+
+
+class _MirrorList(_Mirror, list[Any]):
+    __slots__ = ("board", "name", "row")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
-        return [list(value) if isinstance(value, list) else value for value in self]
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return list, (list(self),)
+        return [value.copy() if isinstance(value, list) else value for value in self]
 
 
-class _MirrorDict(dict[Any, Any]):
-    """A dict whose item assignments are also passed to `write`; copies are plain dicts."""
-
-    def __init__(self, values: dict[Any, Any], write: Callable[[Any, Any], None]) -> None:
-        super().__init__(values)
-        self._write = write
-
-    def __setitem__(self, key: Hashable, value: Any) -> None:
-        super().__setitem__(key, value)
-        self._write(key, value)
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return dict, (dict(self),)
+class _MirrorDict(_Mirror, dict[Any, Any]):
+    __slots__ = ("board", "name", "row")
 
 
 _BITS_OF_BYTES = [[byte >> bit & 1 for bit in range(8)] for byte in range(256)]
@@ -367,10 +337,6 @@ def _by_column(rows: int, columns: int) -> itemgetter[Any]:
     cells = rows * columns
     order = [row * columns + column for column in range(columns) for row in range(rows)]
     return itemgetter(*order, cells, cells + 1, cells + 2)
-
-
-def _mask(flags: Iterable[bool]) -> int:
-    return int("0" + "".join("1" if flag else "0" for flag in flags)[::-1], 2)
 
 
 def _clock(milliseconds: float) -> TimeLeft:

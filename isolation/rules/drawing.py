@@ -304,12 +304,9 @@ def _caption(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
         yield Text(width / 2, height - _CAPTION / 2 - 2, marks.caption, size, theme.label)
 
 
-OPEN, VISITED, LEGAL = "open", "visited", "legal"
-
-_SYMBOLS = {OPEN: " ", VISITED: "░", LEGAL: "·", 1: "♘", 2: "♞"}
-_ASCII_SYMBOLS = {OPEN: " ", VISITED: "#", LEGAL: ".", 1: "1", 2: "2"}
-_UNICODE_LINES = ("┌───┬┐", "├───┼┤", "└───┴┘", "│")
-_ASCII_LINES = ("+---++", "+---++", "+---++", "|")
+_UNICODE = (" ░·♘♞", "┌───┬┐", "├───┼┤", "└───┴┘", "│")
+_ASCII = (" #.12", "+---++", "+---++", "+---++", "|")
+"""Signs of open cells, visited ones, legal moves and both players; lines above, between and below rows; the wall."""
 
 
 def to_text(board: Board, ascii_only: bool = False) -> str:
@@ -327,23 +324,18 @@ def to_text(board: Board, ascii_only: bool = False) -> str:
        +---+---+---+
     Player 2 has won: player 1 has no move.
     """
-    symbols = _ASCII_SYMBOLS if ascii_only else _SYMBOLS
-    top, middle, bottom, wall = _ASCII_LINES if ascii_only else _UNICODE_LINES
-    contents = cell_contents(board)
+    signs, top, middle, bottom, wall = _ASCII if ascii_only else _UNICODE
+    contents, columns = _contents(board, signs), board.width
     margin = len(str(board.height - 1)) + 1
 
-    def row_line(row: int) -> str:
-        cells = contents[row * board.width : (row + 1) * board.width]
-        return f"{row:>{margin}} {wall}" + "".join(f" {symbols[content]} {wall}" for content in cells)
-
     def rule(line: str) -> str:
-        return " " * (margin + 1) + line[0] + line[4].join([line[1:4]] * board.width) + line[5]
+        return " " * (margin + 1) + line[0] + line[4].join([line[1:4]] * columns) + line[5]
 
-    header = " " * (margin + 2) + "".join(f"{column_name(column):^4}" for column in range(board.width)).rstrip()
-    rows = [row_line(0)]
-    for row in range(1, board.height):
-        rows += [rule(middle), row_line(row)]
-    return "\n".join([header, rule(top), *rows, rule(bottom), standing(board)])
+    lines = [" " * (margin + 2) + "".join(f"{column_name(column):^4}" for column in range(columns)).rstrip()]
+    for row in range(board.height):
+        cells = contents[row * columns : (row + 1) * columns]
+        lines += [rule(middle if row else top), f"{row:>{margin}} {wall} {f' {wall} '.join(cells)} {wall}"]
+    return "\n".join([*lines, rule(bottom), standing(board)])
 
 
 def standing(board: Board) -> str:
@@ -354,16 +346,15 @@ def standing(board: Board) -> str:
     return f"Player {mover} to move."
 
 
-def cell_contents(board: Board) -> list[int | str]:
-    """Return what each cell contains, cell 0 first: 1 or 2 for a player's piece, else `VISITED`, `LEGAL` or `OPEN`."""
-    contents: list[int | str] = [VISITED] * (board.width * board.height)
-    for cell in cells_of(board.blank):
-        contents[cell] = OPEN
+def _contents(board: Board, signs: str) -> list[str]:
+    """Return each cell's sign, of those for open cells, visited ones, legal moves and both players."""
+    is_open, visited, legal, *players = signs
+    contents = [is_open if board.blank >> cell & 1 else visited for cell in range(board.width * board.height)]
     for cell in board.legal_cells():
-        contents[cell] = LEGAL
-    for player, location in enumerate(board.locations, start=1):
+        contents[cell] = legal
+    for location, sign in zip(board.locations, players, strict=True):
         if location is not None:
-            contents[location] = player
+            contents[location] = sign
     return contents
 
 

@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from .game import USUAL_SIZE, Size, check_size
+from .game import USUAL_SIZE, check_size
 
 Move = tuple[int, int]
 
@@ -219,21 +218,17 @@ _SIGN = re.compile(r"\d+|.", re.DOTALL)
 EXAMPLE = "7/7/7/3N3/7/n6/7 w - - 0 1"
 
 
-@dataclass(frozen=True)
-class FenPosition:
-    """A parsed FEN: size, mask of open cells, locations of the players (None before placement), and side to move."""
-
-    size: Size
-    blank: int
-    locations: tuple[int | None, int | None]
-    active_index: int
+Locations = tuple[int | None, int | None]
+"""The cells of player 1 and player 2, None before placement."""
+Position = tuple[int, int, int, Locations, int]
+"""Rows, columns, mask of open cells, locations, and the index (0 or 1) of the player to move."""
 
 
-def parse_fen(text: str) -> FenPosition:
+def parse_fen(text: str) -> Position:
     """Parse a FEN; the fields after the side to move and the hand are optional.
 
-    >>> parse_fen("3/N2/*2/2n b").locations
-    (3, 11)
+    >>> parse_fen("3/N2/*2/2n b")
+    (4, 3, 3510, (3, 11), 1)
 
     Raises:
         ValueError: not a FEN, or not a position of this game; the message shows what is expected.
@@ -257,28 +252,27 @@ def parse_fen(text: str) -> FenPosition:
     if None in locations and (locations[1] is not None or active != (locations[0] is not None)):
         raise ValueError(f"not a FEN: {text[:80]!r}: player 1 (N) places first, then player 2 (n)")
     blank = full_mask(*size) & ~sum(1 << cell for cell, sign in enumerate(cells) if sign != ".")
-    return FenPosition(size, blank, locations, active)  # type: ignore[arg-type]
+    return *size, blank, locations, active  # type: ignore[return-value]
 
 
-def write_fen(position: FenPosition) -> str:
+def write_fen(position: Position) -> str:
     """Return the FEN of a position; its counters give the number of moves after both placements.
 
     >>> write_fen(parse_fen("3/N2/*2/2n b"))
     '3/N2/*2/2n b - - 1 1'
     """
-    count, columns = position.size.cells, position.size.columns
-    signs = ["." if position.blank >> cell & 1 else "*" for cell in range(count)]
-    hand = ""
-    for knight, cell in zip("Nn", position.locations, strict=True):
+    rows, columns, blank, locations, active = position
+    count, hand = rows * columns, ""
+    signs = ["." if blank >> cell & 1 else "*" for cell in range(count)]
+    for knight, cell in zip("Nn", locations, strict=True):
         if cell is None:
             hand += knight
         else:
             signs[cell] = knight
-    rows = ("".join(signs[first : first + columns]) for first in range(0, count, columns))
-    board = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in rows)
-    visited = count - position.blank.bit_count()
-    side = "wb"[position.active_index]
-    return f"{board}{f'[{hand}]' if hand else ''} {side} - - {max(0, visited - 2)} {max(1, visited // 2)}"
+    ranks = ("".join(signs[first : first + columns]) for first in range(0, count, columns))
+    board = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), rank) for rank in ranks)
+    visited = count - blank.bit_count()
+    return f"{board}{f'[{hand}]' if hand else ''} {'wb'[active]} - - {max(0, visited - 2)} {max(1, visited // 2)}"
 
 
 def _cells_of(rank: str) -> str:

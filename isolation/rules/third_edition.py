@@ -15,10 +15,11 @@ import copy
 import inspect
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
 from enum import Enum, IntEnum
 from functools import lru_cache, partial, wraps
-from queue import Empty
+from queue import Empty, Queue
 from time import perf_counter
 from types import FunctionType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -195,11 +196,11 @@ def unsupported_size_reason(rows: int, columns: int) -> str:
 def state_of(board: Board) -> Isolation:
     """Convert a position to a state. Raises ValueError if the board is too large."""
     rows, columns = board.height, board.width
-    cells, images = _cells(rows, columns), _images(columns)
-    row_mask = (1 << columns) - 1
-    blank = 0
-    for row in range(rows):
-        blank |= images[board.blank >> row * columns & row_mask] << cells[(row + 1) * columns - 1]
+    cells, row_mask, blank = _cells(rows, columns), (1 << columns) - 1, 0
+    # A state numbers cells from the other end.
+    backwards = int(f"{board.blank:0{rows * columns}b}"[::-1], 2)
+    for y in range(rows):
+        blank |= (backwards >> y * columns & row_mask) << cells[(rows - y) * columns - 1]
     first, second = (None if cell is None else cells[cell] for cell in board.locations)
     # The number of plies determines the side to move, even if old code has set it.
     plies = board.move_count + (board.move_count % 2 ^ board.active_index)
@@ -227,14 +228,6 @@ def _cells(rows: int, columns: int) -> tuple[int, ...]:
     if why := unsupported_size_reason(rows, columns):
         raise ValueError(why)
     return tuple(to_state_cell(row, column, rows, columns) for row in range(rows) for column in range(columns))
-
-
-@lru_cache(maxsize=16)
-def _images(columns: int) -> tuple[int, ...]:
-    """Return the mirror image of each set of cells of a row."""
-    return tuple(
-        sum(1 << columns - 1 - column for column in range(columns) if row >> column & 1) for row in range(1 << columns)
-    )
 
 
 class StateHeuristic:
@@ -290,46 +283,29 @@ class _TimeIsUp(SystemExit):
     """Raised in a player that continues after its time is up; handlers of `Exception` do not catch it."""
 
 
-class TimedQueue:
-    """A queue for a player's actions, open while `time_left()` milliseconds remain; it keeps only the last one."""
+class TimedQueue(Queue[Any]):
+    """A queue for a player's actions, open while `time_left()` milliseconds remain; it keeps only the last one.
+
+    `put` and `get` never wait, and hold no lock, which a player that is stopped might keep.
+    """
 
     def __init__(self, player: Any, time_left: TimeLeft) -> None:
+        super().__init__(maxsize=1)
         self.agent = player
         self._time_left = time_left
-        self._items: tuple[tuple[Any, Any], ...] = ()
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
         """Replace the action on the queue, with the player's current context. Raises StopSearch if the time is up."""
         if self._time_left() < 0:
             raise StopSearch
-        self._items = ((getattr(self.agent, "context", None), item),)
-
-    def put_nowait(self, item: Any) -> None:
-        """Same as `put`."""
-        self.put(item)
+        self.queue = deque([(getattr(self.agent, "context", None), item)])
 
     def get(self, block: bool = True, timeout: float | None = None) -> tuple[Any, Any]:
         """Return the context and the action put last, and remove them. Raises `queue.Empty` if there are none."""
-        if not self._items:
+        items, self.queue = self.queue, deque()
+        if not items:
             raise Empty
-        (item,), self._items = self._items, ()
-        return item
-
-    def get_nowait(self) -> tuple[Any, Any]:
-        """Same as `get`."""
-        return self.get()
-
-    def qsize(self) -> int:
-        """Return 1 if an action was put, else 0."""
-        return len(self._items)
-
-    def full(self) -> bool:
-        """Return whether an action was put."""
-        return bool(self._items)
-
-    def empty(self) -> bool:
-        """Return whether no action was put."""
-        return not self._items
+        return items[0]
 
 
 def take_turn(player: Any, state: Isolation, time_left: TimeLeft) -> Any:
@@ -346,7 +322,7 @@ def take_turn(player: Any, state: Isolation, time_left: TimeLeft) -> Any:
     takes_match = len(required_parameters(player.get_action)) == 2  # of June 2018: the match's number as well
     arguments = (state, 0) if takes_match else (state,)
     error = _run(lambda: turn.get_action(*arguments), time_left)
-    if error is not None and queue.empty():
+    if error is not None and not queue.queue:
         raise error
     player.context, action = queue.get()
     return action
