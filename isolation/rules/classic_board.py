@@ -18,7 +18,7 @@ from . import board as plain
 from .drawing import to_svg
 from .edition import GameHistory, TimeLeft, edition_of, read_move
 from .game import USUAL_SIZE, SizeLike, size_of
-from .geometry import Move, cell_of, full_mask, parse_moves, words
+from .geometry import Locations, Move, cell_of, full_mask, parse_moves, words
 
 _VIEWS = ("_rows_view", "_flat_view", "_moves_view", "_is_viewed")
 """Views of the position, computed when first read and cached until it changes, and the mark that there are some."""
@@ -226,7 +226,7 @@ class Board(plain.Board):
     def _set_position(
         self,
         blank: int | None = None,
-        locations: plain.Locations | None = None,
+        locations: Locations | None = None,
         active_index: int | None = None,
         second: int | None = None,
     ) -> None:

@@ -348,7 +348,7 @@ def standing(board: Board) -> str:
 
 def _contents(board: Board, signs: str) -> list[str]:
     """Return each cell's sign, of those for open cells, visited ones, legal moves and both players."""
-    is_open, visited, legal, *players = signs
+    is_open, visited, legal, *players = list(signs)
     contents = [is_open if board.blank >> cell & 1 else visited for cell in range(board.width * board.height)]
     for cell in board.legal_cells():
         contents[cell] = legal

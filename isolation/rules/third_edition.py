@@ -25,8 +25,8 @@ from types import FunctionType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from ..usercode.timeouts import raise_in_thread
-from .board import Board, Locations, Memo
-from .geometry import Move
+from .board import Board, Memo
+from .geometry import Locations, Move
 from .parameters import arguments_of
 
 WIDTH, HEIGHT = 11, 9
@@ -283,7 +283,7 @@ class _TimeIsUp(SystemExit):
     """Raised in a player that continues after its time is up; handlers of `Exception` do not catch it."""
 
 
-class TimedQueue(Queue[Any]):
+class TimedQueue(Queue[tuple[Any, Any]]):
     """A queue for a player's actions, open while `time_left()` milliseconds remain; it keeps only the last one.
 
     `put` and `get` never wait, and hold no lock, which a player that is stopped might keep.
@@ -302,7 +302,8 @@ class TimedQueue(Queue[Any]):
 
     def get(self, block: bool = True, timeout: float | None = None) -> tuple[Any, Any]:
         """Return the context and the action put last, and remove them. Raises `queue.Empty` if there are none."""
-        items, self.queue = self.queue, deque()
+        items: deque[tuple[Any, Any]] = self.queue
+        self.queue = deque()
         if not items:
             raise Empty
         return items[0]

@@ -20,8 +20,8 @@ from knights_isolation.isolation.rules.drawing import (
     to_svg,
     to_text,
 )
+from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.geometry import (
-    Size,
     cell_name,
     column_name,
     format_moves,
