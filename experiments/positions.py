@@ -21,7 +21,7 @@ from knights_isolation.isolation.rules.game import Limit, SizeLike
 from knights_isolation.isolation.rules.seeds import splitmix64
 from knights_isolation.isolation.search import Heuristic as Heuristic
 from knights_isolation.isolation.search import is_compilable, search
-from knights_isolation.isolation.search.agents import try_to_compile
+from knights_isolation.isolation.search.agents import compile_or_reason
 from knights_isolation.isolation.search.interpreted import appraise
 from knights_isolation.isolation.search.solver import SearchBudget, Winner, check_position, move_results, value
 
@@ -82,7 +82,8 @@ def position_value(board: Board, heuristic: Heuristic, depth: int) -> float:
 
 def compiles(board: Board, heuristic: Heuristic) -> bool:
     """Return whether compiled search supports the heuristic in a position."""
-    return is_compilable(board) and try_to_compile(heuristic, (board.height, board.width)) is not None
+    size = (board.height, board.width)
+    return is_compilable(board) and not isinstance(compile_or_reason(heuristic, size), str)
 
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
@@ -127,7 +128,8 @@ def evaluate_positions(
     valued = given.turns if players is None else np.asarray(players, np.int64)
     if len(valued) != len(given):
         raise ValueError(f"{len(valued)} players were given for {len(given)} positions")
-    if compiled := try_to_compile(function, given.size):
+    compiled = compile_or_reason(function, given.size)
+    if compiled and not isinstance(compiled, str):
         return batches.evaluate_all(compiled, batches.EvaluationBatch.of(given, valued))
     pairs = zip(map(given.board, range(len(given))), valued.tolist(), strict=True)
     return np.array([function(board, board.players[player]) for board, player in pairs], np.float64)

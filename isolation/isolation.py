@@ -1,3 +1,4 @@
+# ruff: noqa: F401 -- names that old scripts and pickles look for here
 """``isolation.isolation`` as the classic editions define it, for old scripts and pickles.
 
 The second edition defines its board and its time limit there; the third, its states, moves and sizes.
@@ -14,21 +15,3 @@ TIME_LIMIT_MILLIS = SECOND.usual_limit
 N, S, W, E = NORTH, SOUTH, WEST, EAST
 _ACTIONSET, _BLANK_BOARD = _state.ACTIONS, _state.BLANK_BOARD
 _HEIGHT, _SIZE, _WIDTH = _state.HEIGHT, _state.SIZE, _state.WIDTH
-
-__all__ = [
-    "TIME_LIMIT_MILLIS",
-    "_ACTIONSET",
-    "_BLANK_BOARD",
-    "_HEIGHT",
-    "_SIZE",
-    "_WIDTH",
-    "Action",
-    "Board",
-    "DebugState",
-    "E",
-    "Isolation",
-    "N",
-    "S",
-    "W",
-    "game_as_text",
-]

@@ -139,44 +139,46 @@ class IsolationPlayer:
     def _minimax(self, game: Board, depth: int, maximizing_player: bool = True) -> tuple[float, Move]:
         return IsolationPlayer._alphabeta(self, game, depth, maximizing_player=maximizing_player, prune=False)
 
-    def _deepest(self, game: Board, depths: range, search: Callable[[Board, int], tuple[float, Move]]) -> Move:
-        """Return the move of the last search that finished in time, or the first legal move if none did."""
+
+class _DeepeningPlayer(IsolationPlayer):
+    """Searches to a fixed depth, or with iterative deepening until the time is up or the end of the game is reached."""
+
+    iterative = False
+    method = "_minimax"
+
+    def get_move(self, game: Board, *time: Any) -> Move:
+        """Return the move of the deepest search that finished in time, or the first legal move if none did."""
+        self.time_left = time[-1]
+        first, last = (1, len(game.get_blank_spaces())) if self.iterative else (self.search_depth, self.search_depth)
         move = next(iter(game.get_legal_moves()), NO_MOVE)
         try:
-            for depth in depths:
-                _, move = search(game, depth)
+            for depth in range(first, last + 1):
+                _, move = getattr(self, self.method)(game, depth)
         except SearchTimeout:
             pass
         return move
 
 
-class MinimaxPlayer(IsolationPlayer):
+class MinimaxPlayer(_DeepeningPlayer):
     """Minimax to a fixed depth."""
-
-    def get_move(self, game: Board, *time: Callable[[], float]) -> Move:
-        """Return the best move at the search depth."""
-        self.time_left = time[-1]
-        return self._deepest(game, range(self.search_depth, self.search_depth + 1), self._minimax)
 
     def minimax(self, game: Board, depth: int) -> Move:
         """Return the best move at a depth in plies."""
         return self._minimax(game, depth)[1]
 
 
-class AlphaBetaPlayer(IsolationPlayer):
+class AlphaBetaPlayer(_DeepeningPlayer):
     """Alpha-beta with iterative deepening until the time is up or the end of the game is reached."""
 
-    def get_move(self, game: Board, *time: Callable[[], float]) -> Move:
-        """Return the best move of the deepest finished search."""
-        self.time_left = time[-1]
-        return self._deepest(game, range(1, len(game.get_blank_spaces()) + 1), self._alphabeta)
+    iterative = True
+    method = "_alphabeta"
 
     def alphabeta(self, game: Board, depth: int, alpha: float = -_INFINITY, beta: float = _INFINITY) -> Move:
         """Return the best move at a depth in plies."""
         return self._alphabeta(game, depth, alpha, beta)[1]
 
 
-class CustomPlayer(IsolationPlayer):
+class CustomPlayer(_DeepeningPlayer):
     """The first edition's player: minimax or alpha-beta, to a fixed depth or with iterative deepening."""
 
     minimax = IsolationPlayer._minimax
@@ -193,11 +195,3 @@ class CustomPlayer(IsolationPlayer):
         super().__init__(search_depth, score_fn, timeout)
         self.iterative = iterative
         self.method = method
-
-    def get_move(self, game: Board, *time: Any) -> Move:
-        """Return the best move of the deepest finished search."""
-        self.time_left = time[-1]
-        depths = range(1, len(game.get_blank_spaces()) + 1)
-        if not self.iterative:
-            depths = range(self.search_depth, self.search_depth + 1)
-        return self._deepest(game, depths, getattr(self, self.method))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -90,6 +91,38 @@ def limits_of(limit: Limit | None) -> tuple[int, int, int]:
     return nodes, CPU_CLOCK if limit.cpu_ms else WALL_CLOCK, int(milliseconds * 1e6)
 
 
+class OutOfBudget(Exception):
+    """Raised inside a search when its node or time limit is reached."""
+
+
+class Budget:
+    """A limit shared by any number of searches, which have visited `nodes` positions so far, and its running clock."""
+
+    def __init__(self, limit: Limit | None = None) -> None:
+        self.nodes = 0
+        self.most, self._clock_id, self._nanoseconds = limits_of(limit)
+        self._now = time.thread_time_ns if self._clock_id == CPU_CLOCK else time.monotonic_ns
+        self._started, self._began = self._now(), time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the start."""
+        return time.perf_counter() - self._began
+
+    @property
+    def clock(self) -> tuple[int, int]:
+        """The clock and the nanoseconds left on it, in the form that compiled code expects."""
+        left = self._started + self._nanoseconds - self._now()
+        return self._clock_id, 0 if self._clock_id < 0 else max(0, left)
+
+    def count_node(self) -> None:
+        """Count one more node; raise OutOfBudget if the limit is reached."""
+        is_late = self._clock_id >= 0 and self._now() - self._started >= self._nanoseconds
+        if is_late or self.nodes >= self.most:
+            raise OutOfBudget
+        self.nodes += 1
+
+
 def search(
     board: Board,
     heuristic: Callable[..., float] | None,
@@ -121,29 +154,18 @@ def search(
             MCTS.
         UserCodeTimeout: the heuristic did not return from one position in 90 s.
     """
-    from .interpreted import search_in_python
+    from .agents import SearchAgent, compile_or_reason
 
     chosen = check_search(heuristic, limit, method, options)
     if not board.moves_mask(board.active_index):
         raise ValueError(f"the game is over at {board!r}: no legal moves")
-
-    def in_python() -> SearchResult:
-        return search_in_python(board, heuristic, limit, method, chosen, seed)
-
-    if not interpreted and is_compilable(board):
-        from ..compiling.compile_heuristic import CompileError, compile_heuristic
-        from .compiled import compiled_search, run_with_fallback
-
-        size = (board.height, board.width)
-        try:
-            compiled = compile_heuristic(heuristic, size) if heuristic else None
-        except CompileError as error:
-            name = getattr(heuristic, "__name__", repr(heuristic))
-            warnings.warn(f"{name} runs interpreted: {error}", stacklevel=2)
-        else:
-            player = compiled_search(compiled, method, chosen, limit, size)
-            return run_with_fallback(player, board, seed, in_python)
-    return in_python()
+    name = getattr(heuristic, "__name__", repr(heuristic))
+    agent = SearchAgent(name, method, heuristic, name, limit, chosen)
+    if interpreted or not is_compilable(board):
+        return agent.find_in_python(board, seed)
+    if isinstance(why := compile_or_reason(heuristic, (board.height, board.width)), str):
+        warnings.warn(f"{name} runs interpreted: {why}", stacklevel=2)
+    return agent.find(board, seed)
 
 
 def check_search(heuristic: Heuristic | None, limit: Limit, method: Method, options: dict[str, bool]) -> SearchOptions:

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ..compiling.compile_heuristic import CompiledHeuristic
+    from ..compiling.specialise import Template
     from .compiled import CompiledPlayer
 
 LATE_MS = 20.0
@@ -271,7 +273,6 @@ class StatelessAgent(AgentDefaults):
     """An agent that is its own player, because it keeps no state between moves."""
 
     def open(self) -> Self:
-        """Return itself."""
         return self
 
     def new_game(self) -> None:
@@ -291,19 +292,12 @@ class RandomAgent(StatelessAgent):
     heuristic = None
 
     def settings(self) -> dict[str, Any]:
-        """Return its kind."""
         return {"kind": "random"}
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """Return the compiled random player."""
-        if size[0] * size[1] > MOST_COMPILED_CELLS:
-            return None
-        from .compiled import compiled_player
-
-        return compiled_player("random", None, size)
+        return _compiled("random", None, size)
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """Return a random legal move."""
         return random_interpreted(board, seed)
 
 
@@ -317,20 +311,12 @@ class GreedyAgent(StatelessAgent):
     is_user_code: bool = False
 
     def settings(self) -> dict[str, Any]:
-        """Return the heuristic's name, content and parameters."""
         return {"kind": "greedy", **_settings_of(self.heuristic_name, self.heuristic)}
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """Return the compiled greedy player, if its heuristic compiles."""
-        heuristic = try_to_compile(self.heuristic, size)
-        if heuristic is None:
-            return None
-        from .compiled import compiled_player
-
-        return compiled_player("greedy", heuristic, size)
+        return _compiled("greedy", self.heuristic, size)
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """Return the best move by a search of one ply."""
         return _choose(self, board, seed, lambda: greedy_interpreted(board, self.heuristic))
 
 
@@ -367,36 +353,18 @@ class SearchAgent(StatelessAgent):
         return observed or super().why_unrepeatable
 
     def settings(self) -> dict[str, Any]:
-        """Return its method, heuristic (name, content and parameters), limit and enabled options."""
         options = [name for name, is_on in asdict(self.options).items() if is_on]
         heuristic = _settings_of(self.heuristic_name, self.heuristic) if self.heuristic else {}
         limit = {self.limit.unit: getattr(self.limit, self.limit.unit)}
         return {"kind": "search", "method": self.method, **heuristic, "limit": limit, "options": options}
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """Return the compiled search player, if its heuristic compiles."""
-        heuristic = try_to_compile(self.heuristic, size) if self.heuristic else None
-        if (heuristic is None and self.heuristic is not None) or size[0] * size[1] > MOST_COMPILED_CELLS:
-            return None
-        from .compiled import compiled_search
-
-        milliseconds = self.limit.ms or self.limit.cpu_ms
-        late_ms = milliseconds + LATE_MS if milliseconds else None
-        return compiled_search(heuristic, self.method, self.options, self.limit, size, late_ms)
+        return _compiled(self.method, self.heuristic, size, self.options, self.limit)
 
     def why_interpreted(self, size: tuple[int, int]) -> str:
         """Return why it is not compiled (the heuristic's error, or the board's size), or "" if it is."""
-        if self.compiled(size) is not None:
-            return ""
-        if size[0] * size[1] > MOST_COMPILED_CELLS:
-            return f"compiled search supports up to {MOST_COMPILED_CELLS} cells"
-        from ..compiling.compile_heuristic import CompileError, compile_heuristic
-
-        try:
-            compile_heuristic(self.heuristic, size)  # type: ignore[arg-type]
-        except CompileError as error:
-            return " ".join(str(error).split())
-        return "its options do not compile"
+        compiled = compile_or_reason(self.heuristic, size)
+        return " ".join(compiled.split()) if isinstance(compiled, str) else ""
 
     def why_unfit(self, size: tuple[int, int]) -> str:
         """Return that the board is too large for third-edition states, if its heuristic evaluates those; else ""."""
@@ -404,7 +372,6 @@ class SearchAgent(StatelessAgent):
 
     @property
     def has_depth(self) -> bool:
-        """Whether it searches all lines to a depth, so that it supports a depth limit."""
         return self.method not in TREES
 
     def placing(self) -> SearchAgent:
@@ -416,11 +383,9 @@ class SearchAgent(StatelessAgent):
         return self.searching(PLACING_NODES)
 
     def searching(self, nodes: int) -> SearchAgent:
-        """Return itself under a limit of at most `nodes` nodes."""
         return replace(self, limit=Limit(nodes=min(self.limit.nodes or nodes, nodes)))
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """Return the move found by its search, if it is in time."""
         return in_time(self.find(board, seed), self.limit)
 
     def find(self, board: Board, seed: int) -> SearchResult:
@@ -498,21 +463,40 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
     return run_with_fallback(player, board, seed, interpreted)
 
 
-def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
-    """Compile a heuristic; return None if the board is too large or the heuristic does not compile."""
+def _compiled(
+    template: Template,
+    heuristic: Heuristic | None,
+    size: tuple[int, int],
+    options: SearchOptions | None = None,
+    limit: Limit | None = None,
+) -> CompiledPlayer | None:
+    compiled = compile_or_reason(heuristic, size)
+    if isinstance(compiled, str):
+        return None
+    from .compiled import compiled_search
+
+    milliseconds = limit and (limit.ms or limit.cpu_ms)
+    late_ms = milliseconds + LATE_MS if milliseconds else None
+    return compiled_search(compiled, template, options or SearchOptions(), limit, size, late_ms)
+
+
+def compile_or_reason(heuristic: Heuristic | None, size: tuple[int, int]) -> CompiledHeuristic | str | None:
+    """Return a compiled heuristic (None for none), or in words why a search with it does not run compiled."""
+    if size[0] * size[1] > MOST_COMPILED_CELLS:
+        return f"compiled search supports up to {MOST_COMPILED_CELLS} cells"
     # Objects that are not hashable are not functions.
-    is_possible = size[0] * size[1] <= MOST_COMPILED_CELLS and isinstance(heuristic, Hashable)
-    return _try_to_compile(heuristic, size) if is_possible else None
+    is_known = isinstance(heuristic, Hashable)
+    return _compile(heuristic, size) if is_known else _compile.__wrapped__(heuristic, size)
 
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
-def _try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
+def _compile(heuristic: Heuristic | None, size: tuple[int, int]) -> CompiledHeuristic | str | None:
     from ..compiling.compile_heuristic import CompileError, compile_heuristic
 
     try:
-        return compile_heuristic(heuristic, size)
-    except CompileError:
-        return None
+        return heuristic and compile_heuristic(heuristic, size)
+    except CompileError as error:
+        return str(error)
 
 
 def _settings_of(name: str, heuristic: Heuristic) -> dict[str, Any]:

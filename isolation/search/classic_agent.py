@@ -38,7 +38,6 @@ class ClassicAgent(UncompiledAgent):
             raise ValueError(f"a classic player needs a limit of ms or cpu_ms, not {self.limit}")
 
     def settings(self) -> dict[str, Any]:
-        """Return the origin of the player's code, and its limit."""
         return {"kind": "classic", **dict(self.origin), "limit": {self.limit.unit: self.limit.value}}
 
     def why_unfit(self, size: tuple[int, int]) -> str:
@@ -51,7 +50,6 @@ class ClassicAgent(UncompiledAgent):
         return edition_of(self.factory) is THIRD
 
     def open(self) -> Player:
-        """Return a player that creates a new player object for each game."""
         _seed_numpy(0)  # imports NumPy before moves are timed
         return ClassicPlayer(self.factory, self.limit)
 

@@ -14,7 +14,7 @@ from ..native import layout as on_desk
 from ..native import workspaces
 from ..rules.classic_board import Board
 from ..rules.game import Limit
-from . import TREES, Method, SearchOptions, SearchResult, limits_of
+from . import TREES, SearchOptions, SearchResult, limits_of
 
 _SIGN = 1 << 63
 _NO_TIME_LIMIT = 1 << 62
@@ -89,25 +89,20 @@ def run_with_fallback(
 
 def compiled_search(
     heuristic: CompiledHeuristic | None,
-    method: Method,
+    method: Template,
     options: SearchOptions,
-    limit: Limit,
+    limit: Limit | None,
     size: tuple[int, int],
     late_ms: float | None = None,
 ) -> CompiledPlayer:
-    """Return the compiled search of a heuristic by a method under a limit, for boards of a size."""
+    """Return the compiled search of a heuristic by a method under a limit, or random or greedy player, for a size."""
     ordered = options.order_moves and method == "alphabeta"
     quiescent = options.quiescence and method not in TREES
     function = native_function(method, heuristic.score if heuristic else None, *size, ordered, quiescent)
     flags = on_desk.STOP_ON_AGREEMENT * options.stop_on_agreement | on_desk.RANDOM_TIES * options.random_ties
     parameters = heuristic.parameters if heuristic else NO_PARAMETERS
-    return CompiledPlayer(function, (limit.depth or 0, *limits_of(limit), flags), parameters, late_ms)
-
-
-def compiled_player(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> CompiledPlayer:
-    """Return the compiled random or greedy player for boards of a size."""
-    function = native_function(template, heuristic.score if heuristic else None, *size)
-    return CompiledPlayer(function, (0, *limits_of(None), 0), heuristic.parameters if heuristic else NO_PARAMETERS)
+    depth = limit.depth or 0 if limit else 0
+    return CompiledPlayer(function, (depth, *limits_of(limit), flags), parameters, late_ms)
 
 
 def signed(seed: int) -> int:

@@ -22,7 +22,7 @@ from ..rules.parameters import base_function
 from ..rules.seeds import random_bits
 from ..usercode.timeouts import call_timeout
 from ..usercode.user_exceptions import name_of, return_lines, safe_repr
-from . import Heuristic, Method, SearchOptions, SearchResult
+from . import Budget, Heuristic, Method, OutOfBudget, SearchOptions, SearchResult
 
 Line = tuple[int, ...]
 LARGEST = 1.7976931348623157e308
@@ -33,43 +33,18 @@ _LONGEST_VALUE = 60
 """Most characters shown of a value that is not a number."""
 
 
-class OutOfBudget(Exception):
-    """Raised inside a search when its node or time limit is reached."""
-
-
 class NotANumber(ArithmeticError):
     """A heuristic returned NaN, which cannot be compared, or a value that is not a number."""
 
 
 @dataclass
-class Budget:
-    """The limit of a search and the nodes and time used."""
-
-    limit: Limit
-    nodes: int = 0
-    started: float = field(default_factory=time.perf_counter)
-    cpu_started: float = field(default_factory=time.thread_time)
-    reached_horizon: bool = False
-
-    def count_node(self) -> None:
-        """Count one more node; raise OutOfBudget if the limit is reached."""
-        limit = self.limit
-        if (
-            (limit.nodes is not None and self.nodes >= limit.nodes)
-            or (limit.ms is not None and (time.perf_counter() - self.started) * 1e3 >= limit.ms)
-            or (limit.cpu_ms is not None and (time.thread_time() - self.cpu_started) * 1e3 >= limit.cpu_ms)
-        ):
-            raise OutOfBudget
-        self.nodes += 1
-
-
-@dataclass(frozen=True)
 class _Search:
     heuristic: Heuristic
     player: Any
     method: Method
     options: SearchOptions
     budget: Budget
+    reached_horizon: bool = False
 
 
 def appraise(heuristic: Heuristic, board: Board, player: Any) -> float:
@@ -88,6 +63,13 @@ def appraise(heuristic: Heuristic, board: Board, player: Any) -> float:
         where = return_lines(base_function(heuristic))
         raise NotANumber(f"the heuristic returned {_called(returned)}{f' ({where})' if where else ''}")
     return value
+
+
+def _worth(board: Board, heuristic: Heuristic, player: Any) -> float:
+    """Return the value of a position for a player; infinite if the game is over."""
+    if board.moves_mask(board.active_index):
+        return appraise(heuristic, board, player)
+    return -math.inf if board.active_player == player else math.inf
 
 
 @contextmanager
@@ -139,7 +121,7 @@ def search_in_python(
     line: Line = (move,)
     first = limit.depth or 1
     for horizon in range(first, first + 1 if limit.depth else board.blank.bit_count() + 1):
-        budget.reached_horizon = False
+        search.reached_horizon = False
         try:
             value, new_line = _search_root(search, board, horizon, draw)
         except OutOfBudget:
@@ -148,13 +130,12 @@ def search_in_python(
         if value != -math.inf or depth == 0:
             move, line = new_line[0], new_line
         depth, score = horizon, value
-        if not budget.reached_horizon or math.isinf(value):
+        if not search.reached_horizon or math.isinf(value):
             exact = True
             break
         if options.stop_on_agreement and horizon >= AGREEING and agreed >= AGREEING:
             break
-    seconds = time.perf_counter() - budget.started
-    return SearchResult(move, score + 0.0, depth, budget.nodes, seconds, line, exact)
+    return SearchResult(move, score + 0.0, depth, budget.nodes, budget.seconds, line, exact)
 
 
 def value_of_move(board: Board, heuristic: Heuristic, cell: int, depth: int) -> float:
@@ -226,7 +207,7 @@ def _horizon(search: _Search, board: Board) -> float:
             board = board.successor(cells[0])
             if not board.moves_mask(board.active_index):
                 return -math.inf if board.active_player == mover else math.inf
-    search.budget.reached_horizon = True
+    search.reached_horizon = True
     value = appraise(search.heuristic, board, search.player)
     return value if mover == search.player else -value
 
@@ -241,8 +222,7 @@ def greedy_interpreted(board: Board, heuristic: Heuristic) -> SearchResult:
     player = board.active_player
     best, move = -math.inf, -1
     for cell in board.legal_cells():
-        child = board.successor(cell)
-        value = appraise(heuristic, child, player) if child.moves_mask(child.active_index) else math.inf
+        value = _worth(board.successor(cell), heuristic, player)
         if value >= best or move < 0:
             best, move = value, cell
     nodes = 1 + len(board.legal_cells())
@@ -279,12 +259,7 @@ def _search_mcts(board: Board, heuristic: Heuristic | None, limit: Limit, seed: 
         while True:
             budget.count_node()
             deepest = max(deepest, _simulate(root, board, value_leaf))
-    line, node = [], root
-    while node.children:
-        node = max(node.children, key=lambda child: child.visits)
-        if node.visits == 0:
-            break
-        line.append(node)
+    line = _line_from(root, _is_more_visited)[1:]
     score = line[0].value / line[0].visits if line else 0.5
     return _result(board, line, score, deepest, budget, is_proven=False)
 
@@ -298,10 +273,7 @@ def _search_best_first(board: Board, heuristic: Heuristic, limit: Limit) -> Sear
         budget.count_node()
         while not math.isinf(root.value) and budget.nodes < MOST_NODES:
             deepest = max(deepest, _grow(root, board, value_leaf, budget))
-    line, node = [], root
-    while node.children:
-        node = _first_of(node.children, is_safer)
-        line.append(node)
+    line = _line_from(root, is_safer)[1:]
     score = line[0].value + 0.0 if line else 0.0
     return _result(board, line, score, deepest, budget, is_proven=bool(line) and math.isinf(root.value))
 
@@ -310,9 +282,8 @@ def _result(
     board: Board, line: list[_Node], score: float, deepest: int, budget: Budget, *, is_proven: bool
 ) -> SearchResult:
     """Return the result of a search with its line, or with the first legal move if that is empty."""
-    seconds = time.perf_counter() - budget.started
     pv = tuple(node.cell for node in line) or board.legal_cells()[:1]
-    return SearchResult(pv[0], score, deepest, budget.nodes, seconds, pv, is_proven)
+    return SearchResult(pv[0], score, deepest, budget.nodes, budget.seconds, pv, is_proven)
 
 
 def _simulate(root: _Node, board: Board, value_leaf: Valuer) -> int:
@@ -349,10 +320,9 @@ def _select(node: _Node) -> _Node:
 
 def _grow(root: _Node, board: Board, value_leaf: Valuer, budget: Budget) -> int:
     """Expand the end of the best line and update the values along it; return the ply of the new nodes."""
-    path = [root]
-    while path[-1].children:
-        path.append(_first_of(path[-1].children, is_more_promising))
-        board = board.successor(path[-1].cell)
+    path = _line_from(root, is_more_promising)
+    for node in path[1:]:
+        board = board.successor(node.cell)
     children = []
     for cell in board.legal_cells():
         budget.count_node()
@@ -362,6 +332,18 @@ def _grow(root: _Node, board: Board, value_leaf: Valuer, budget: Budget) -> int:
         node.visits += 1
         node.value = -_first_of(node.children, is_more_promising).value
     return len(path)
+
+
+def _line_from(root: _Node, is_preferred: Preferred) -> list[_Node]:
+    """Return a node and the preferred reply to it, and to that, to a leaf."""
+    line = [root]
+    while line[-1].children:
+        line.append(_first_of(line[-1].children, is_preferred))
+    return line
+
+
+def _is_more_visited(value: float, visits: int, other_value: float, other_visits: int) -> bool:
+    return visits > other_visits
 
 
 def _first_of(nodes: list[_Node], is_preferred: Preferred) -> _Node:
@@ -389,9 +371,7 @@ def _value_by_heuristic(root: Board, heuristic: Heuristic) -> Valuer:
     player = root.active_player
 
     def value_of(board: Board) -> float:
-        if not board.moves_mask(board.active_index):
-            return math.inf
-        value = appraise(heuristic, board, player)
+        value = _worth(board, heuristic, player)
         return -value if board.active_player == player else value
 
     return value_of
@@ -404,9 +384,9 @@ def _share_by_heuristic(root: Board, heuristic: Heuristic) -> Valuer:
 
     def value_of(board: Board) -> float:
         nonlocal valued, total_size
-        if not board.moves_mask(board.active_index):
-            return 0.0 if board.active_player == player else 1.0
-        value = appraise(heuristic, board, player)
+        value = _worth(board, heuristic, player)
+        if math.isinf(value):
+            return 1.0 if value > 0 else 0.0
         valued += 1
         total_size += abs(value)
         size = abs(value) + total_size / valued

@@ -43,11 +43,9 @@ class PerfectAgent(StatelessAgent):
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether its limit is not a time, and its heuristic is deterministic."""
         return self.limit.is_reproducible and not self.why_unrepeatable
 
     def settings(self) -> dict[str, Any]:
-        """Return its limit, and the name and content of its fallback heuristic."""
         limit = {self.limit.unit: getattr(self.limit, self.limit.unit)}
         fallback = {"heuristic": self.heuristic_name, "code": code_hash(self.heuristic)}
         return {"kind": "perfect", "limit": limit, **fallback}
@@ -68,7 +66,6 @@ class PerfectAgent(StatelessAgent):
         return SearchAgent(self.name, "alphabeta", self.heuristic, self.heuristic_name, half, is_user_code=is_user_code)
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """Return a winning move, the move that loses last, or the heuristic search's move, if it is in time."""
         return in_time(self.find(board, seed), self.limit)
 
     def find(self, board: Board, seed: int) -> SearchResult:

@@ -13,7 +13,6 @@ both placements, is one of 315 up to symmetry, and each move after it one of eig
 from __future__ import annotations
 
 import lzma
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,12 +27,11 @@ from numpy.typing import NDArray
 from ..files.received import read_shipped
 from ..native import layout as on_desk
 from ..native import workspaces
-from ..native.layout import CPU_CLOCK
 from ..rules.classic_board import Board
 from ..rules.game import MOST_COMPILED_CELLS, Limit
 from ..rules.geometry import KNIGHT_STEPS, canonical_opening, cells_of, full_mask, knight_masks, move_of, symmetries
 from ..rules.solved_tables import pair_is_won
-from . import is_compilable, limits_of
+from . import Budget, is_compilable, limits_of
 from .interpreted import by_mobility
 
 Winner = Literal[1, 2]
@@ -96,15 +94,13 @@ class MoveValue(NamedTuple):
     nodes: int
 
 
-class SearchBudget:
-    """A limit shared by any number of searches, which have visited `nodes` positions so far."""
+class SearchBudget(Budget):
+    """A limit in nodes or time shared by any number of searches to the end of the game."""
 
     def __init__(self, limit: Limit | None = None) -> None:
         """Start the clock. Raises ValueError for a limit in depth."""
-        self.nodes = 0
-        self._most, self._clock_id, self._budget = solver_limits(limit)
-        self._now = time.thread_time_ns if self._clock_id == CPU_CLOCK else time.monotonic_ns
-        self._started = self._now()
+        solver_limits(limit)
+        super().__init__(limit)
 
     def search(self, board: Board, within: int | None) -> bool | None:
         """Return whether the side to move wins, or None if the limit ended the search.
@@ -122,25 +118,19 @@ class SearchBudget:
         def search(nodes: int, clock: int, budget: int, desk: workspaces.Workspace) -> float:
             return call(low, high, own, other, plies, nodes, clock, budget, desk.address)
 
-        (clock, budget), left = self._clock, self._most - self.nodes
+        (clock, budget), left = self.clock, self.most - self.nodes
         if left <= 10 * _SHORT or (clock >= 0 and budget <= _LONG):
             return self._run(search, left)
         # It may take more than a few seconds, so that users may want to interrupt it.
         won = self._run(search, _SHORT)
-        return self._run(partial(_interruptibly, search), self._most - self.nodes) if won is None else won
+        return self._run(partial(_interruptibly, search), self.most - self.nodes) if won is None else won
 
     def _run(self, search: _Search, nodes: int) -> bool | None:
         """Run a search of at most `nodes` nodes in the remaining time; return its result, or None if it was stopped."""
         with workspaces.borrow_workspace() as desk:
-            won = search(nodes, *self._clock, desk)
+            won = search(nodes, *self.clock, desk)
             self.nodes += int(desk.numbers[on_desk.NODES])
             return None if desk.numbers[on_desk.STOPPED] else won == 1.0
-
-    @property
-    def _clock(self) -> tuple[int, int]:
-        """The clock and the nanoseconds left on it, in the form that compiled code expects."""
-        left = self._started + self._budget - self._now()
-        return self._clock_id, 0 if self._clock_id < 0 else max(0, left)
 
 
 def solver_limits(limit: Limit | None) -> tuple[int, int, int]:

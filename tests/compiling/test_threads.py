@@ -35,7 +35,7 @@ from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_module
 from knights_isolation.isolation.native import workspaces
 from knights_isolation.isolation.search import SearchResult
-from knights_isolation.isolation.search.agents import try_to_compile
+from knights_isolation.isolation.search.agents import compile_or_reason
 from knights_isolation.isolation.search.solver import solve_length
 from knights_isolation.isolation.usercode.parsing import parse
 from knights_isolation.reports.board.board_processes import ServerLimits
@@ -329,7 +329,7 @@ def test_compiled_code_outlives_the_caches_that_knew_it() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("remember", [lambda function: try_to_compile(function, (7, 7)), opposing])
+@pytest.mark.parametrize("remember", [lambda function: compile_or_reason(function, (7, 7)), opposing])
 def test_a_long_life_does_not_hold_every_function_it_has_met(remember: Callable[[Any], Any]) -> None:
     def make() -> FunctionType:
         return eval("lambda game, player: 0.0")  # of which no source is at hand: it does not compile
