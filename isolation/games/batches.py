@@ -23,6 +23,7 @@ from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 
 if TYPE_CHECKING:
     from ..compiling.compile_heuristic import CompiledHeuristic
+    from ..compiling.specialise import ScoreModule, Template
     from ..search.compiled import CompiledPlayer
 
 
@@ -242,7 +243,6 @@ def asking(
 
     Its answers contain no details of failures, and are overwritten by the next call.
     """
-    from ..compiling.specialise import native_function
     from ..search.compiled import as_row
 
     count = len(positions)
@@ -250,7 +250,7 @@ def asking(
     nodes, nanoseconds = np.empty(count, np.int64), np.empty(count, np.int64)
     row = np.array(as_row(player), np.int64)
     asked = *packed(positions), np.ascontiguousarray(seeds, np.uint64)
-    call = native_function("answers", None, *positions.size).call
+    call = _compiled("answers", positions.size)
 
     def ask() -> BatchMoves:
         given: Arguments = (*asked, COUNT, workspaces.address_of(row), DESK)
@@ -258,6 +258,12 @@ def asking(
         return BatchMoves(cells, failure, "", nodes, nanoseconds)
 
     return ask
+
+
+def _compiled(template: Template, size: Size, score: ScoreModule | None = None) -> Callable[..., float]:
+    from ..compiling.specialise import native_function
+
+    return native_function(template, score, *size).call
 
 
 def call_in_batches(
@@ -314,12 +320,10 @@ def packed(positions: AnyPositions) -> tuple[NDArray[Any], ...]:
     """Return positions as compiled code expects them: blank cells in two words, the mover's cell, the other's cell."""
     if isinstance(positions, States):
         return tuple(map(np.ascontiguousarray, (positions.low, positions.high, positions.own, positions.other)))
-    from ..compiling.specialise import native_function
-
     count = len(positions)
     given = np.ascontiguousarray(positions.moves, np.int16), np.ascontiguousarray(positions.starts, np.int64)
     columns = tuple(np.empty(count, kind) for kind in (np.uint64, np.uint64, np.int64, np.int64))
-    native_function("pack", None, *positions.size).call(
+    _compiled("pack", positions.size)(
         *(workspaces.address_of(column) for column in given), count,
         *(workspaces.address_of(column) for column in columns),
     )  # fmt: skip
@@ -443,11 +447,9 @@ def evaluate_all(
     Raises:
         ArithmeticError: the heuristic raised an exception at one of the positions.
     """
-    from ..compiling.specialise import native_function
-
     given = heuristic.parameters if parameters is None else parameters
     values, parameters = np.empty(len(asking)), np.ascontiguousarray(given, np.float64)
-    call = native_function("values", heuristic.score, *asking.size).call
+    call = _compiled("values", asking.size, heuristic.score)
     failure = "the heuristic raises an exception at one of the positions"
     numbers = workspaces.address_of(parameters)
     call_in_batches(call, len(asking), (*asking.columns, COUNT, DESK, numbers, values), failure)
@@ -482,14 +484,12 @@ def expected_lines(
     Raises:
         ArithmeticError: the heuristic raised an exception or returned NaN.
     """
-    from ..compiling.specialise import native_function
-
     count = len(positions)
     lines = PrincipalVariations(np.empty(count), np.zeros(count, np.int64), np.zeros((count, MAX_PLY), np.int16))
     most = np.full(count, NO_LIMIT) if nodes is None else np.ascontiguousarray(nodes, np.int64)
     parameters = np.ascontiguousarray(parameters, np.float64)
     filled = (workspaces.address_of(parameters), lines.scores, lines.plies, lines.cells)
-    call = native_function("lines", heuristic.score, *positions.size).call
+    call = _compiled("lines", positions.size, heuristic.score)
     failure = "the heuristic raises an exception or returns NaN in a search"
     call_in_batches(call, count, (*packed(positions), COUNT, depth or 0, most, DESK, *filled), failure)
     return lines
@@ -541,13 +541,12 @@ def solve_moves(positions: AnyPositions, limit: Limit | None = None) -> SolvedMo
     Raises:
         ValueError: the limit is in depth.
     """
-    from ..compiling.specialise import native_function
     from ..search.solver import solver_limits
 
     nodes, clock, nanoseconds = solver_limits(limit)
     count = len(positions)
     winning, undecided = np.zeros((2, count, 2), np.uint64)
     solved = SolvedMoves(positions.size, winning, undecided, np.zeros(count, np.int64))
-    call, filled = native_function("solve_many", None, *positions.size).call, (winning, undecided, solved.nodes)
+    call, filled = _compiled("solve_many", positions.size), (winning, undecided, solved.nodes)
     call_in_batches(call, count, (*packed(positions), COUNT, nodes, clock, nanoseconds, DESK, *filled))
     return solved

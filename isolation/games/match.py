@@ -25,7 +25,6 @@ from ..search.agents import (
     ForfeitError,
     Player,
     check_board_size,
-    choose_once,
     forfeit_from,
     move_or_forfeit,
     opened_player,
@@ -328,12 +327,10 @@ def _with_details(games: GameBatch, given: _Games) -> GameBatch:
 
 def _ask_again(agent: Agent, board: Board, seed: int) -> None:
     """Repeat in Python the search in which an agent failed; code from files runs in a child process."""
-    if not _is_from_file(agent):
-        choose_once(agent, board, seed)
-        return
     from ..processes.subprocess_player import patience, subprocess_player
 
-    with opened_player(subprocess_player(agent, (board.height, board.width), patience(agent))) as player:
+    size, is_apart = (board.height, board.width), _is_from_file(agent)
+    with opened_player(subprocess_player(agent, size, patience(agent)) if is_apart else agent.open()) as player:
         player.new_game()
         player.choose(board, seed)
 

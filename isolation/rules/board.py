@@ -322,12 +322,9 @@ class Board:
         import numpy as np
 
         planes = np.zeros((4, self.height * self.width), bool)
-        planes[0, list(cells_of(self.blank))] = True
-        for plane, player in ((1, self.active_index), (2, 1 - self.active_index)):
-            cell = self.locations[player]
-            if cell is not None:
-                planes[plane, cell] = True
-        planes[3] = self.mask()
+        own, other = self.locations[self.active_index], self.locations[1 - self.active_index]
+        for plane, cells in enumerate((cells_of(self.blank), [own], [other], self.legal_cells())):
+            planes[plane, [cell for cell in cells if cell is not None]] = True
         return planes.reshape(4, self.height, self.width)
 
     def legal_cells(self) -> tuple[int, ...]:

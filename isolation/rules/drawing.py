@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from math import hypot, isfinite, isnan
+from typing import NamedTuple
 
 from .board import Board
 from .geometry import cells_of, column_name, full_mask, move_of
@@ -95,8 +96,7 @@ class Annotations:
     caption: str = ""
 
 
-@dataclass(frozen=True)
-class Rect:
+class Rect(NamedTuple):
     """A filled rectangle."""
 
     x: float
@@ -107,8 +107,7 @@ class Rect:
     opacity: float = 1
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A thin horizontal or vertical line."""
 
     x1: float
@@ -118,8 +117,7 @@ class Line:
     stroke: str
 
 
-@dataclass(frozen=True)
-class Circle:
+class Circle(NamedTuple):
     """A filled circle."""
 
     x: float
@@ -128,8 +126,7 @@ class Circle:
     fill: str
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """A text centred at a point."""
 
     x: float
@@ -139,8 +136,7 @@ class Text:
     fill: str
 
 
-@dataclass(frozen=True)
-class Outline:
+class Outline(NamedTuple):
     """A closed path with absolute M, L, C and Z commands, moved by (x, y); an empty `stroke` draws no outline."""
 
     x: float

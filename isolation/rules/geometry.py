@@ -228,7 +228,7 @@ def parse_fen(text: str) -> Position:
     """Parse a FEN; the fields after the side to move and the hand are optional.
 
     >>> parse_fen("3/N2/*2/2n b")
-    (4, 3, 3510, (3, 11), 1)
+    (4, 3, 1975, (3, 11), 1)
 
     Raises:
         ValueError: not a FEN, or not a position of this game; the message shows what is expected.

@@ -428,10 +428,8 @@ def early_moves(board: Board) -> tuple[int, ...] | None:
     path = _path_to(board, LAST_PLY)
     if path is None:
         return None
-    image = openings(ROWS, COLUMNS)[path[0], path[1]].image
-    wins, own = _early_table()[index_of(path, ROWS, COLUMNS)], image[path[-2]]
-    steps = steps_between(ROWS, COLUMNS)
-    return tuple(cell for cell in board.legal_cells() if wins >> steps[own, image[cell]] & 1)
+    winning = _winning_after(path)
+    return tuple(cell for cell in board.legal_cells() if cell in winning)
 
 
 def early_value(board: Board) -> bool | None:
@@ -441,9 +439,15 @@ def early_value(board: Board) -> bool | None:
         return None
     if len(path) <= LAST_PLY:
         return _early_table()[index_of(path, ROWS, COLUMNS)] != 0
-    image = openings(ROWS, COLUMNS)[path[0], path[1]].image
-    step = steps_between(ROWS, COLUMNS)[image[path[-3]], image[path[-1]]]
-    return not _early_table()[index_of(path[:-1], ROWS, COLUMNS)] >> step & 1
+    return path[-1] not in _winning_after(path[:-1])
+
+
+def _winning_after(path: Sequence[int]) -> set[int]:
+    """Return the cells to move to by which the side to move wins after a path in the table."""
+    image, steps = openings(ROWS, COLUMNS)[path[0], path[1]].image, steps_between(ROWS, COLUMNS)
+    wins, own = _early_table()[index_of(path, ROWS, COLUMNS)], path[-2]
+    targets = cells_of(knight_masks(ROWS, COLUMNS)[own])
+    return {cell for cell in targets if wins >> steps[image[own], image[cell]] & 1}
 
 
 def index_of(path: Sequence[int], rows: int, columns: int) -> int:
@@ -453,7 +457,7 @@ def index_of(path: Sequence[int], rows: int, columns: int) -> int:
     index = opening.number
     for before, cell in zip(path, path[2:], strict=False):
         index = index * STEPS + steps[opening.image[before], opening.image[cell]]
-    return index + first_index(len(path), len({each.number for each in known.values()}))
+    return index + first_index(len(path), _count_openings(rows, columns))
 
 
 def first_index(ply: int, openings: int) -> int:
@@ -471,6 +475,11 @@ def openings(rows: int, columns: int) -> dict[tuple[int, int], Opening]:
         image = next(image for image in symmetries(rows, columns) if tuple(image[cell] for cell in pair) == canonical)
         places[pair] = Opening(numbers.setdefault(canonical, len(numbers)), image)
     return places
+
+
+@lru_cache(maxsize=4)
+def _count_openings(rows: int, columns: int) -> int:
+    return len({opening.number for opening in openings(rows, columns).values()})
 
 
 @lru_cache(maxsize=4)
