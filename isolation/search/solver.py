@@ -35,8 +35,6 @@ from . import Budget, is_compilable, limits_of
 from .interpreted import by_mobility
 
 Winner = Literal[1, 2]
-_Search = Callable[[int, int, int, workspaces.Workspace], float]
-"""A compiled search; its arguments are a node limit, a clock, the nanoseconds left on it, and a workspace."""
 
 _TO_THE_END = 1 << 20
 _SHORT = 20_000_000
@@ -113,22 +111,19 @@ class SearchBudget(Budget):
         low, high, cell_0, cell_1, turn = pack(board)
         own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
         call = native_function("solve", None, board.height, board.width).call
-        plies = _TO_THE_END if within is None else within
-
-        def search(nodes: int, clock: int, budget: int, desk: workspaces.Workspace) -> float:
-            return call(low, high, own, other, plies, nodes, clock, budget, desk.address)
-
+        search = partial(call, low, high, own, other, _TO_THE_END if within is None else within)
         (clock, budget), left = self.clock, self.most - self.nodes
         if left <= 10 * _SHORT or (clock >= 0 and budget <= _LONG):
             return self._run(search, left)
         # It may take more than a few seconds, so that users may want to interrupt it.
         won = self._run(search, _SHORT)
-        return self._run(partial(_interruptibly, search), self.most - self.nodes) if won is None else won
+        return self._run(search, self.most - self.nodes, is_interruptible=True) if won is None else won
 
-    def _run(self, search: _Search, nodes: int) -> bool | None:
+    def _run(self, search: Callable[..., float], nodes: int, is_interruptible: bool = False) -> bool | None:
         """Run a search of at most `nodes` nodes in the remaining time; return its result, or None if it was stopped."""
         with workspaces.borrow_workspace() as desk:
-            won = search(nodes, *self.clock, desk)
+            limited = partial(search, nodes, *self.clock, desk.address)
+            won = _interruptibly(limited, desk) if is_interruptible else limited()
             self.nodes += int(desk.numbers[on_desk.NODES])
             return None if desk.numbers[on_desk.STOPPED] else won == 1.0
 
@@ -140,10 +135,10 @@ def solver_limits(limit: Limit | None) -> tuple[int, int, int]:
     return limits_of(limit)
 
 
-def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: workspaces.Workspace) -> float:
+def _interruptibly(search: Callable[[], float], desk: workspaces.Workspace) -> float:
     """Run compiled code in a thread, so that Ctrl-C reaches the calling thread, which then stops it."""
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(search, nodes, clock, budget, desk)
+        running = pool.submit(search)
         try:
             return running.result()
         except BaseException:
