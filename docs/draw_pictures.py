@@ -27,8 +27,7 @@ from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.charts.interval_charts import forest
 from knights_isolation.reports.lab.server import LabServer, listen
 from knights_isolation.reports.pages.board_images import write_gif
-from knights_isolation.reports.plots.draw_chart import draw_chart
-from knights_isolation.reports.plots.style import save
+from knights_isolation.reports.plots.draw_chart import draw_chart, save
 from knights_isolation.reports.replay import captions_of, replay_of_moves, replay_of_row, replay_page
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -30,8 +30,7 @@ from knights_isolation.experiments.statistics.paired_differences import Comparis
 from knights_isolation.experiments.statistics.run_results import relative_costs
 from knights_isolation.reports import write_report
 from knights_isolation.reports.charts.line_plots import limits_chart
-from knights_isolation.reports.plots.draw_chart import draw_chart
-from knights_isolation.reports.plots.style import save
+from knights_isolation.reports.plots.draw_chart import draw_chart, save
 from knights_isolation.reports.studies.published import claim_words, repetition_words
 from knights_isolation.reports.tables.run_notes import cost_cell
 from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, pluralise

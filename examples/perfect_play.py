@@ -40,8 +40,7 @@ from knights_isolation.isolation.rules.solved_tables import covered_sizes
 from knights_isolation.isolation.search.solver import is_mirrored
 from knights_isolation.reports.charts.grids import refutation_maps
 from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
-from knights_isolation.reports.plots.draw_chart import draw_chart
-from knights_isolation.reports.plots.style import save
+from knights_isolation.reports.plots.draw_chart import draw_chart, save
 from knights_isolation.reports.text.cell_values import Mean, Share, estimate_of
 from knights_isolation.reports.watch import counting
 

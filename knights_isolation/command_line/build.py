@@ -197,7 +197,7 @@ def _show_first(result: Result[Any], is_full: bool, has_tables: bool) -> None:
 def _written(result: Result[Any], views: dict[str, Any]) -> Iterator[Path]:
     """Write the plot and the page that were asked for."""
     if "plot" in views:
-        from knights_isolation.reports.plots.style import save
+        from knights_isolation.reports.plots.draw_chart import save
 
         yield save(result.plot(), Path(views["plot"]))
     if "html" in views:

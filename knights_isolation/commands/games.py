@@ -17,6 +17,7 @@ from knights_isolation.reports.text.rendering import Section, speaks_ascii_only
 
 from ..inputs import Agent, AnyHeuristic, Moves, NoOpen, Output, Port, Run, RunLike, Size
 from ..parameters import About, command
+from . import rooms
 from .results import results
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ def games(
         isolation games --show upsets
         isolation games runs/first --where "won_by == 'Random' and plies > 30"
     """
-    from knights_isolation.reports.replay import games_found
-
-    return games_found(run, kind, where, limit)
+    return rooms.games_found(run, kind, where, limit)
 
 
 @command("rows")
@@ -86,9 +85,7 @@ def replay(
         isolation replay runs/first 12
         isolation replay --moves d3,a2,e5 --gif game.gif
     """
-    from knights_isolation.reports.replay import find_replay, replayed
-
-    return replayed(find_replay(source, game_id, size, moves), ascii, gif, pace, html)
+    return rooms.replayed(rooms.find_replay(source, game_id, size, moves), ascii, gif, pace, html)
 
 
 @command()
@@ -113,11 +110,15 @@ def show(
         isolation show --moves d3,a2
         isolation show --fen '7/7/n6/3N3/7/7/7 w - - 0 1' --svg position.svg
     """
-    from knights_isolation.isolation.rules.classic_board import position_of
-    from knights_isolation.reports.pages.one_position import position_shown
-
-    board = position_of(size, moves, None if fen == _ITS_FEN else fen)
-    return board.fen if fen == _ITS_FEN else position_shown(board, ascii, svg, png)
+    board = rooms.position_of(size, moves, None if fen == _ITS_FEN else fen)
+    if fen == _ITS_FEN:
+        return board.fen
+    if svg:
+        Path(svg).write_text(rooms.to_svg(board), encoding="utf-8")
+    if png:
+        rooms.write_png(Path(png), board)
+    written = [f"Wrote {path}" for path in (svg, png) if path]
+    return "\n".join(written) or rooms.to_text(board, ascii or speaks_ascii_only())
 
 
 @command()
@@ -134,9 +135,7 @@ def board(
         isolation board
         isolation board runs/first --file my_heuristic.py
     """
-    from knights_isolation.reports.lab.server import serve_board
-
-    serve_board(runs, file, agent, port, not no_open)
+    rooms.serve_board(runs, file, agent, port, not no_open)
 
 
 @command()
@@ -154,9 +153,7 @@ def lab(
         isolation lab
         isolation lab --runs elsewhere/runs --no-open
     """
-    from knights_isolation.reports.lab.server import serve_lab
-
-    serve_lab(Path(runs) if runs else None, port, not no_open)
+    rooms.serve_lab(Path(runs) if runs else None, port, not no_open)
 
 
 @command()
@@ -167,9 +164,7 @@ def watch(run: Run | None = None, *, port: Port = 0, no_open: NoOpen = False) ->
         isolation watch
         isolation watch runs/first
     """
-    from knights_isolation.reports.lab.server import serve_run
-
-    serve_run(run, port, not no_open)
+    rooms.serve_run(run, port, not no_open)
 
 
 @command()
@@ -193,9 +188,7 @@ def play(
         isolation play
         isolation play --against ID:territory@nodes=2000 --side second
     """
-    from knights_isolation.experiments.game_files import play_in_terminal
-
-    return play_in_terminal(against, side, board, saved, log, ascii or speaks_ascii_only())
+    return rooms.play_in_terminal(against, side, board, saved, log, ascii or speaks_ascii_only())
 
 
 @command("rows")
@@ -206,9 +199,7 @@ def sql(query: str, *runs: Run) -> DataFrame:
         isolation sql 'SELECT agent, avg(won::int) AS share FROM plays GROUP BY agent' runs/first
         isolation sql 'SELECT ply, avg(nodes) FROM plies WHERE NOT is_opening GROUP BY ply' runs/first --format csv
     """
-    from knights_isolation.experiments.queries import query_runs
-
-    table = query_runs(query, run_paths(runs))
+    table = rooms.query_runs(query, run_paths(runs))
     exact = Result(table, (Section("answer", "", tuple(table.to_pylist())),))  # a frame may not keep the values
     return cast("DataFrame", exact if COMMAND.get() else table.to_pandas())
 
@@ -229,9 +220,7 @@ def export(
         isolation export runs/first --to pgn --out games.pgn
         isolation export runs/first --to csv
     """
-    from knights_isolation.experiments.game_files import export_run
-
-    pieces = export_run(run_path(run), to, None if out is None else Path(out))
+    pieces = rooms.export_run(run_path(run), to, None if out is None else Path(out))
     if out is None and COMMAND.get():
         sys.stdout.writelines(pieces)
         return ""
@@ -249,9 +238,7 @@ def import_games(file: str | Path, out: Annotated[Output, About(place="option")]
         isolation import games.pgn --out runs/imported
         isolation results runs/imported
     """
-    from knights_isolation.experiments.game_files import import_pgn
-
-    imported = import_pgn(Path(file), Path(out))
+    imported = rooms.import_pgn(Path(file), Path(out))
     for note in imported.notes:
         warnings.warn(note, stacklevel=3)
     return replace(results(out), text=f"{pluralise(imported.games, 'game')} in {out}: {shown_command('results', out)}")

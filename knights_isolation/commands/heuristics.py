@@ -11,6 +11,7 @@ from knights_isolation.reports.answers import Result
 
 from ..inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Rival, Seed
 from ..parameters import About, command
+from . import rooms
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.analyse_file import Analysis
@@ -27,9 +28,7 @@ def new(file: str | Path) -> Result[Path]:
         isolation new my_heuristic.py
         isolation analyse my_heuristic.py
     """
-    from knights_isolation.experiments.plan.catalogue import write_template
-
-    path = write_template(Path(file))
+    path = rooms.write_template(Path(file))
     return Result(path, (), text=f"Wrote {path}. Next: {shown_command('try', path)}")
 
 
@@ -46,10 +45,7 @@ def try_(
         isolation try my_heuristic.py
         isolation try game_agent.py:custom_score_2 --limit nodes=300
     """
-    from knights_isolation.experiments.plan import reference_of, spec_of
-    from knights_isolation.reports.analysis.file_answers import trials_answer
-
-    return trials_answer(reference_of(heuristic), spec_of(baseline) if baseline else None, limit)
+    return rooms.trials_answer(rooms.reference_of(heuristic), rooms.spec_of(baseline) if baseline else None, limit)
 
 
 @command("html", "plot")
@@ -87,14 +83,10 @@ def analyse(
         if markdown or opponents or pairs:
             raise ValueError("--quick plays no gauntlet: leave out --opponent, --pairs, --markdown and --html")
         return cast("Result[Analysis]", try_(heuristic, baseline=baseline, limit=limit))
-    from knights_isolation.experiments.analysis.analyse_file import TrialConditions
-    from knights_isolation.experiments.plan import parse_limit, reference_of, spec_of
-    from knights_isolation.reports.analysis.analysis_page import analysis_answer
-
-    against, rivals = spec_of(baseline) if baseline else None, tuple(map(spec_of, opponents))
-    bound = parse_limit(limit) if limit else TrialConditions.limit
-    question = TrialConditions(against, rivals, bound, pairs=pairs, seed=seed)
-    return analysis_answer(reference_of(heuristic), board, question, jobs, markdown)
+    against, rivals = rooms.spec_of(baseline) if baseline else None, tuple(map(rooms.spec_of, opponents))
+    bound = rooms.parse_limit(limit) if limit else rooms.TrialConditions.limit
+    question = rooms.TrialConditions(against, rivals, bound, pairs=pairs, seed=seed)
+    return rooms.analysis_answer(rooms.reference_of(heuristic), board, question, jobs, markdown)
 
 
 @command("rows")
@@ -108,10 +100,7 @@ def evaluate_position(position: Position, *, file: Sequence[HeuristicFile] = ())
         isolation eval --moves d3,a2
         isolation eval --fen '7/7/n6/3N3/7/7/7 w - - 0 1' --file my_heuristic.py
     """
-    from knights_isolation.experiments.plan import reference_of
-    from knights_isolation.reports.analysis.file_contents import values_answer
-
-    return values_answer(position, list(map(reference_of, file)))
+    return rooms.values_answer(position, list(map(rooms.reference_of, file)))
 
 
 @command("rows")
@@ -127,9 +116,7 @@ def list_heuristics(
         isolation heuristics
         isolation heuristics --file game_agent.py --format json
     """
-    from knights_isolation.reports.analysis.file_contents import catalogue_answer
-
-    return catalogue_answer(file)
+    return rooms.catalogue_answer(file)
 
 
 @command()
@@ -142,6 +129,4 @@ def check_agent(
         isolation test-agent game_agent.py
         isolation test-agent game_agent.py:AlphaBetaPlayer
     """
-    from knights_isolation.reports.analysis.file_contents import checks_answer
-
-    return checks_answer(player)
+    return rooms.checks_answer(player)

@@ -13,6 +13,7 @@ from knights_isolation.reports.answers import Result, run_path
 from .. import inputs
 from ..inputs import AgentLike
 from ..parameters import About, command
+from . import rooms
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -48,13 +49,11 @@ def solve(
         isolation perfect solve --moves d3,a2
         isolation perfect solve --all --board 5x5
     """
-    from knights_isolation.reports.studies import perfect_play as answers
-
     bound = parse_limit(limit) if limit else None
     if all:
-        return answers.board_answer(board, length, bound, jobs, cluster, out)
-    answers.refuse_without("--all", jobs=jobs or None, cluster=cluster, out=out)
-    return answers.position_answer(board, length, bound)
+        return rooms.board_answer(board, length, bound, jobs, cluster, out)
+    rooms.refuse_without("--all", jobs=jobs or None, cluster=cluster, out=out)
+    return rooms.position_answer(board, length, bound)
 
 
 @command()
@@ -80,9 +79,7 @@ def label(
         isolation perfect label runs/first
         isolation perfect label runs/first --sample 200
     """
-    from knights_isolation.reports.studies.perfect_play import label_answer
-
-    return label_answer(run_path(run), sample, first_ply, parse_limit(limit) if limit else None, jobs, cluster)
+    return rooms.label_answer(run_path(run), sample, first_ply, parse_limit(limit) if limit else None, jobs, cluster)
 
 
 @command("tables", "plot")
@@ -118,11 +115,9 @@ def accuracy(
         isolation perfect accuracy runs/first
         isolation perfect accuracy --heuristics improved,territory
     """
-    from knights_isolation.reports.studies.perfect_play import accuracy_answer
-
     size = parse_size(board) if board else None
     options = {"depths": depths, "positions": positions, "board": size, "jobs": jobs, "cluster": cluster}
-    return accuracy_answer(run, heuristics, options, by_ply, plot_by_ply, plot_by_depth)
+    return rooms.accuracy_answer(run, heuristics, options, by_ply, plot_by_ply, plot_by_depth)
 
 
 @command("tables", "plot", "html")
@@ -148,10 +143,10 @@ def refute(
         isolation perfect refute ID:learned --limit nodes=300
         isolation perfect refute 'ID:*' --board 6x6 --openings 100 --limit nodes=300 --limit nodes=3000
     """
-    from knights_isolation.reports.studies.perfect_play import refutations_answer
-
     sizes, specs = list(map(parse_size, [board] if isinstance(board, str) else board)), list(map(spec_of, agents))
-    return refutations_answer(specs, spec_of(opponent), sizes, list(map(parse_limit, limits)), openings, seed, jobs)
+    return rooms.refutations_answer(
+        specs, spec_of(opponent), sizes, list(map(parse_limit, limits)), openings, seed, jobs
+    )
 
 
 @command()
@@ -185,9 +180,6 @@ def dataset(
         isolation perfect dataset --positions 100000
         isolation perfect dataset --positions 5000 --board 6x6 --feature territory
     """
-    from knights_isolation.experiments.exact.dataset import DatasetRecipe
-    from knights_isolation.reports.studies.perfect_play import dataset_answer
-
     spec, start = spec_of(agent), first_ply and first_ply - 1
-    recipe = DatasetRecipe(positions, parse_size(board), spec, random_moves, start, tuple(features), nodes, seed)
-    return dataset_answer(recipe, Path(out or f"dataset_{board}"), jobs)
+    recipe = rooms.DatasetRecipe(positions, parse_size(board), spec, random_moves, start, tuple(features), nodes, seed)
+    return rooms.dataset_answer(recipe, Path(out or f"dataset_{board}"), jobs)

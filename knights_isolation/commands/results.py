@@ -11,6 +11,7 @@ from knights_isolation.reports.answers import Result, read_runs, run_paths
 
 from ..inputs import Baseline, Mixed, Run, RunLike, Worth
 from ..parameters import About, command
+from . import rooms
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,9 +36,7 @@ def results(
         isolation results runs/first --table opponents --format csv
     """
 
-    from knights_isolation.reports.kept_answers import results_of
-
-    return results_of(runs, baseline, mixed, worth)
+    return rooms.results_of(runs, baseline, mixed, worth)
 
 
 @command("full", "tables", "plot")
@@ -56,9 +55,7 @@ def ratings(
         isolation ratings
         isolation ratings runs/first runs/second --zero ID_Improved
     """
-    from knights_isolation.reports.kept_answers import ratings_of
-
-    return ratings_of(runs, baseline, mixed, zero)
+    return rooms.ratings_of(runs, baseline, mixed, zero)
 
 
 @command("tables", "plot")
@@ -84,12 +81,9 @@ def sprt(
         isolation sprt runs/first
         isolation sprt runs/first --elo0 0 --elo1 10
     """
-    from knights_isolation.reports.plots import draw_kind
-    from knights_isolation.reports.tables.sequential import sprt_sections
-
     findings = read_runs(runs, baseline, mixed)
-    sections = sprt_sections(findings, elo0, elo1, alpha, beta, elo_model)
-    return Result(findings, sections, partial(draw_kind, "running", findings))
+    sections = rooms.sprt_sections(findings, elo0, elo1, alpha, beta, elo_model)
+    return Result(findings, sections, partial(rooms.draw_kind, "running", findings))
 
 
 @command("tables")
@@ -100,10 +94,8 @@ def diff(before: Run, after: Run) -> Result[tuple[RunResults, RunResults]]:
         isolation diff runs/first runs/second
         isolation diff runs/first runs/second --table results
     """
-    from knights_isolation.reports.tables.run_comparisons import change_sections
-
     both = read_runs([before]), read_runs([after])
-    return Result(both, change_sections(*both))
+    return Result(both, rooms.change_sections(*both))
 
 
 @command("tables", "plot")
@@ -131,10 +123,8 @@ def plan(
         isolation plan --effect 3
         isolation plan --elo 20 --pilot runs/first
     """
-    from knights_isolation.reports.studies.planning import plan_answer
-
     share = None if effect is None and elo is not None else (effect or worth) / 100
-    return plan_answer(share, elo, power, alpha, read_runs([pilot]) if pilot else None)
+    return rooms.plan_answer(share, elo, power, alpha, read_runs([pilot]) if pilot else None)
 
 
 @command("tables", "plot")
@@ -150,9 +140,7 @@ def published(
         isolation published
         isolation published results.csv --baseline ID_Improved
     """
-    from knights_isolation.reports.studies import published_answer
-
-    return published_answer(file, baseline)
+    return rooms.published_answer(file, baseline)
 
 
 @command()
@@ -175,12 +163,9 @@ def report(
     """
     import webbrowser
 
-    from knights_isolation.experiments.studies.noted_tries import note_look
-    from knights_isolation.reports.pages.report_page import write_report
-
     findings = read_runs(runs, baseline, mixed)
-    written = write_report(findings, out)
-    note_look(findings)
+    written = rooms.write_report(findings, out)
+    rooms.note_look(findings)
     if open:
         webbrowser.open(written.resolve().as_uri())
     return written
@@ -209,11 +194,8 @@ def plot(
         isolation plot forest
         isolation plot runs/first heatmap --out heatmap.png
     """
-    from knights_isolation.reports.plots import figure_of, kind_among
-    from knights_isolation.reports.plots.style import save
-
-    kind, runs = kind_among(kind, *runs)
-    figure = figure_of(kind, run_paths(runs), baseline, mixed, agent)
+    kind, runs = rooms.kind_among(kind, *runs)
+    figure = rooms.figure_of(kind, run_paths(runs), baseline, mixed, agent)
     if out is None and not COMMAND.get():
         return figure
-    return save(figure, Path(out or ("card.png" if kind == "card" else f"{kind}.svg")))
+    return rooms.save(figure, Path(out or ("card.png" if kind == "card" else f"{kind}.svg")))

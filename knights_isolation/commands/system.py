@@ -8,11 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from knights_isolation.isolation.rules.game import parse_size
 from knights_isolation.reports.answers import Result
 from knights_isolation.reports.text.rendering import Section
 
 from ..inputs import Agent, Count, Jobs, NewFile, Position, Size
 from ..parameters import About, command
+from . import rooms
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.checks.engine_checks import EngineCheckResult
@@ -40,16 +42,11 @@ def engine(
         isolation engine ID:territory
         isolation engine ID:territory@nodes=2000 --board 9x11
     """
-    from knights_isolation.experiments.plan import parse_agent
-    from knights_isolation.isolation.engines.engine_server import serve_stdio
-    from knights_isolation.isolation.engines.protocol import variants_text
-    from knights_isolation.isolation.rules.game import parse_size
-
     if variants:
-        return "\n".join(variants_text(parse_size(size)) for size in variants.split(",")).rstrip("\n")
+        return "\n".join(rooms.variants_text(parse_size(size)) for size in variants.split(",")).rstrip("\n")
     if spec is None:
         raise ValueError("spec: name the agent that plays, such as ID:territory")
-    serve_stdio(parse_agent(spec), parse_size(board))
+    rooms.serve_stdio(rooms.parse_agent(spec), parse_size(board))
     return ""
 
 
@@ -69,10 +66,7 @@ def check_engine(
         isolation test-engine ./my_engine
         isolation test-engine --protocol uci fairy-stockfish
     """
-    from knights_isolation.isolation.engines.protocol import Program, read_option
-    from knights_isolation.reports.studies.engine_checks import checked_engine
-
-    return checked_engine(Program(command, protocol or "", tuple(map(read_option, option))))
+    return rooms.checked_engine(rooms.Program(command, protocol or "", tuple(map(rooms.read_option, option))))
 
 
 @command("rows")
@@ -101,9 +95,7 @@ def bench() -> Result[list[dict[str, object]]]:
         isolation system bench
         isolation system bench --format json
     """
-    from knights_isolation.experiments.bench import measure
-
-    rows = measure()
+    rows = rooms.measure()
     return Result(rows, (Section("bench", "Speed", tuple(rows)),))
 
 
@@ -168,9 +160,7 @@ def cluster_start(
         isolation cluster start
         isolation cluster start --port 8786
     """
-    from knights_isolation.experiments.play.cluster.daemons import serve_scheduler
-
-    serve_scheduler(host, port, Path(scheduler_file) if scheduler_file else None, tls_ca_file, tls_cert, tls_key)
+    rooms.serve_scheduler(host, port, Path(scheduler_file) if scheduler_file else None, tls_ca_file, tls_cert, tls_key)
 
 
 @command()
@@ -188,6 +178,4 @@ def cluster_join(
         isolation cluster join scheduler.json
         isolation cluster join tcp://lab1:8786 --jobs 4
     """
-    from knights_isolation.experiments.play.cluster.daemons import serve_worker
-
-    return Result(None, (), passes=serve_worker(cluster, jobs, tls_ca_file, tls_cert, tls_key))
+    return Result(None, (), passes=rooms.serve_worker(cluster, jobs, tls_ca_file, tls_cert, tls_key))

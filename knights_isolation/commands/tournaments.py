@@ -10,6 +10,7 @@ from knights_isolation.reports.answers import Result, is_run_like
 
 from ..inputs import Agent, AgentLike, Cluster, Count, EqualCost, HeuristicFile, Jobs, Run, RunLike
 from ..parameters import About, command
+from . import rooms
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.commit_check import Checked
@@ -83,10 +84,8 @@ def tournament(
         isolation tournament --contender ID:my_heuristic.py:score
         isolation tournament tournament.toml --equal-cost
     """
-    from knights_isolation.reports.lab.played_runs import tournament_answer, write_example
-
     given = {"file": file, "format": format, "contenders": contenders, "baseline": baseline or None, "extend": extend}
-    return write_example() if init else tournament_answer({**given, **settings})
+    return rooms.write_example() if init else rooms.tournament_answer({**given, **settings})
 
 
 @command()
@@ -104,9 +103,7 @@ def match(
         isolation match ID:my_heuristic.py:score ID:improved
         isolation match ID:territory ID:improved --sprt 0,20
     """
-    from knights_isolation.reports.lab.played_runs import match_answer
-
-    return match_answer(agent, other, settings)
+    return rooms.match_answer(agent, other, settings)
 
 
 def compare(
@@ -171,10 +168,8 @@ def league(
         isolation league submissions --check-only
         isolation league submissions --pairs 20 --limit cpu_ms=300 --out runs/class
     """
-    from knights_isolation.reports.league import league_answer
-
     settings = {"pairs": pairs, "limit": limit, "hard_cap": hard_cap, "board": board, "schedule": schedule}
-    return league_answer(
+    return rooms.league_answer(
         Path(submissions), settings, resume, jobs=jobs, out=out, check_only=check_only, dry_run=dry_run
     )
 
@@ -203,10 +198,7 @@ def ci(
         isolation ci my_heuristic.py
         isolation ci my_heuristic.py --base HEAD~1 --summary summary.md
     """
-    from knights_isolation.experiments.analysis.commit_check import Terms
-    from knights_isolation.reports.analysis.file_answers import commit_answer
-
-    return commit_answer(heuristics, base, Terms.of(limit, sprt, pairs, jobs), summary)
+    return rooms.commit_answer(heuristics, base, rooms.Terms.of(limit, sprt, pairs, jobs), summary)
 
 
 @command("rows")
@@ -220,9 +212,7 @@ def runs(home: str | Path | None = None, *, verify: bool = False) -> Result[list
         isolation runs
         isolation runs experiments --format json
     """
-    from knights_isolation.reports.studies.run_lists import runs_answer
-
-    return runs_answer(home, verify=verify)
+    return rooms.runs_answer(home, verify=verify)
 
 
 @command("tables", "plot")
@@ -248,6 +238,4 @@ def tried(
         isolation tried
         isolation tried --diff 3 7
     """
-    from knights_isolation.reports.studies.run_lists import tried_answer
-
-    return tried_answer(home, agent, command, diff)
+    return rooms.tried_answer(home, agent, command, diff)

@@ -281,8 +281,7 @@ def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
     parts = [f"# Analysis of {Path(analysis.contents.path).name}", heading(analysis)]
     parts += [f"**{name}** {sentence}" for name, sentence in verdict_lines(analysis)]
     if charts := forests(analysis):
-        from ..plots.draw_chart import draw_chart
-        from ..plots.style import save
+        from ..plots.draw_chart import draw_chart, save
 
         picture = path.with_suffix(".svg")
         written.append(save(draw_chart(charts[0]), picture))

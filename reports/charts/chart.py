@@ -10,6 +10,7 @@ from typing import Literal
 from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.geometry import column_name
 
+from ..text.cell_values import Points
 from ..text.cell_values import signed as signed
 
 Form = Literal["line", "band", "points", "steps"]
@@ -182,6 +183,13 @@ Chart = RowChart | Grid | Boards | Plot
 def role_of(low: float, high: float, zero: float = 0.0) -> str:
     """Return the role of an interval: better or worse if it excludes `zero`, else none."""
     return "better" if low > zero else "worse" if high < zero else ""
+
+
+def points_row(
+    name: str, role: str, estimate: float, low: float, high: float, inner: tuple[float, float] | None = None
+) -> Row:
+    """Return a difference of shares and its interval as a row in percentage points."""
+    return Row(name, role, 100 * estimate, 100 * low, 100 * high, Points(estimate).text, inner)
 
 
 def row_chart(

@@ -26,13 +26,16 @@ from knights_isolation.experiments.statistics.move_statistics import (
 from knights_isolation.experiments.statistics.ratings import Ratings
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.rules.game import Size
-from knights_isolation.isolation.rules.geometry import canonical_opening, cell_name
+from knights_isolation.isolation.rules.geometry import canonical_opening, cell_name, cells_of, full_mask
 
 from ..text.cell_values import Points, Share, estimate_of, pluralise
 from .chart import Boards, Cell, Grid, board_grid, signed, strength
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.exact.board_solving import BoardSummary
+    from knights_isolation.experiments.exact.refutation import Refuted
+    from knights_isolation.isolation.rules.classic_board import Board
+    from knights_isolation.isolation.search.solver import Solution
 
 _STRONGEST_LEAD = 0.2
 
@@ -233,3 +236,35 @@ def calibration(findings: RunResults) -> Grid | None:
         "whose mover lost. 0.5 is a coin flip, 1 perfect. Proven scores are excluded."
     )
     return Grid("How well scores predict the winner (AUC)", columns, tuple(rows), note=note)
+
+
+def refutations_chart(results: Sequence[Refuted]) -> Grid:
+    """Return the share of won openings that agents hold, and in brackets win in games, by board and limit."""
+    columns = list(dict.fromkeys((result.size, result.limit) for result in results))
+    by_agent: dict[str, dict[tuple[Size, str], Refuted]] = {}
+    for result in results:
+        by_agent.setdefault(result.agent, {})[result.size, result.limit] = result
+    order = sorted(by_agent, key=lambda agent: -sum(result.held for result in by_agent[agent].values()))
+    rows = tuple((agent, tuple(_held_cell(by_agent[agent].get(column)) for column in columns)) for agent in order)
+    heads = tuple(f"{size}, {limit}" for size, limit in columns)
+    note = "Per cent of won openings held against an opponent who knows every move, and in brackets won in games."
+    return Grid("Won openings held", heads, rows, note=note)
+
+
+def _held_cell(result: Refuted | None) -> Cell:
+    if result is None:
+        return Cell("", 0)
+    return Cell(f"{100 * result.held:.0f} ({100 * result.won:.0f})", round(100 * result.held), is_amount=True)
+
+
+def solution_map(board: Board, solution: Solution) -> Boards:
+    """Return a board with the moves of the side to move: blue wins, orange loses, ? undecided."""
+    size = Size(board.height, board.width)
+    texts = dict.fromkeys(cells_of(full_mask(*size) & ~board.blank), Cell("×", 0))
+    texts |= dict.fromkeys(board.legal_cells(), Cell("loses", -60))
+    texts |= dict.fromkeys(solution.undecided, Cell("?", 0))
+    texts |= {cell: Cell("wins", 60) for cell in solution.moves}
+    texts |= {cell: Cell(f"player {number + 1}", 0) for number, cell in enumerate(board.locations) if cell is not None}
+    grid = board_grid(f"Player {board.active_index + 1} moves", size, texts)
+    winner = f"Player {solution.winner} wins" if solution.winner else "Undecided within the limit"
+    return Boards(f"{winner} with perfect play", (grid,), "Blue wins, orange loses; ×: visited.")

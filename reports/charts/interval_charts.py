@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,15 +19,20 @@ from knights_isolation.experiments.statistics.move_statistics import (
     searched,
 )
 from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
-from knights_isolation.experiments.statistics.proportions import Floats
+from knights_isolation.experiments.statistics.proportions import Floats, Interval
 from knights_isolation.experiments.statistics.ratings import Ratings
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.sprt import live_rate, run_tests
 
-from ..text.cell_values import Elo, Points, pluralise
+from ..text.cell_values import Elo, Points, Share, pluralise, signed
 from ..text.verdict_details import finding_title
-from .chart import Axis, Card, Panel, Picture, Plot, Row, RowChart, Series, fit_axis, role_of, row_chart, signed
+from .chart import Axis, Card, Panel, Picture, Plot, Row, RowChart, Series, fit_axis, points_row, role_of, row_chart
 from .grids import leads
+
+if TYPE_CHECKING:
+    # Each command draws the chart of one study, and does not wait for what the others compute with.
+    from knights_isolation.experiments.studies.feature_selection import Selection
+    from knights_isolation.experiments.studies.screening import Screening
 
 _LABEL = "difference from the baseline in percentage points"
 _LUCK = " Dotted: the baseline against itself, what chance does."
@@ -43,13 +49,12 @@ def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
     for name in sorted(ranked, key=lambda name: name in verdicts.controls):
         claim = claims[name]
         role = "control" if name in verdicts.controls else claim.verdict
-        low, high = (100 * end for end in claim.lead)
         inner = None
         if is_joint and role != "control":
             scale, null = (200, 100) if isinstance(claim, HeadToHead) else (100, 0)
             alone = claim.rate if isinstance(claim, HeadToHead) else claim.difference
             inner = scale * alone.low - null, scale * alone.high - null
-        rows.append(Row(name, role, 100 * claim.estimate, low, high, Points(claim.estimate).text, inner))
+        rows.append(points_row(name, role, claim.estimate, *claim.lead, inner))
     title = finding_title(findings, verdicts) or f"Win rate compared with {verdicts.baseline}"
     colours = "Blue better, orange worse: the interval excludes 0. Grey: no significant difference."
     thin = "; thin: for all contenders at once, thick: for one alone" if is_joint else ""
@@ -193,6 +198,33 @@ def band(name: str, found: Estimates, points: int = _MAX_POINTS) -> Series:
         tuple(found.percent(values[at]).tolist()) for values in (sequence.mean, sequence.low, sequence.high)
     )
     return Series(name, "0", tuple((at + 1.0).tolist()), mean, low, high, "band")
+
+
+def screening_chart(screening: Screening) -> RowChart | None:
+    """Return each contender's difference to the baseline on a suite, the best first; None without any."""
+    ranked = sorted(screening.contenders, key=lambda pair: -pair[1].both.estimate)
+    return differences_chart(
+        f"Kept and trouble together, compared with {screening.baseline.agent}",
+        ((score.agent, against.both, role_of(against.both.low, against.both.high)) for score, against in ranked),
+        "95 % intervals, for all contenders at once.",
+    )
+
+
+def differences_chart(title: str, claims: Iterable[tuple[str, Interval, str]], note: str) -> RowChart | None:
+    """Return rows with a name, a difference and a role each; None without any."""
+    rows = [points_row(name, role, lead.estimate, lead.low, lead.high) for name, lead, role in claims]
+    return row_chart(title, rows, "difference in percentage points", note)
+
+
+def features_chart(selection: Selection) -> RowChart | None:
+    """Return how often each feature by itself ranks a winning move first, and how often those chosen do together."""
+    named = [("+ " * bool(number) + step.feature, step.ranked) for number, step in enumerate(selection.chosen)]
+    named += [(f"{feature.feature} alone", feature.ranked) for feature in selection.alone]
+    if not named:
+        return None
+    axis = fit_axis("decisions whose best move keeps the win, per cent", [100 * share for _, share in named])
+    rows = tuple(Row(name, "", 100 * share, axis.low, 100 * share, Share(share).text) for name, share in named)
+    return RowChart("Features: those chosen, one after the other, and each alone", rows, axis)
 
 
 _PICTURES = 3

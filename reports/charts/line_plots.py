@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ from knights_isolation.experiments.statistics.move_statistics import (
     by_limit,
     scores_of,
 )
+from knights_isolation.experiments.statistics.planning import FixedPlan, pairs_for_effect
 from knights_isolation.experiments.statistics.proportions import Proportion, wilson
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.rules.game import Cost, Limit
@@ -28,10 +29,17 @@ from ..text.cell_values import HasEnds, Points, Ratio
 from .chart import COLOURS, Axis, Cell, Form, Grid, Panel, Plot, Series, fit_axis, plain, signed, strength
 
 if TYPE_CHECKING:
+    from knights_isolation.experiments.studies.pairwise_fit import Fit
     from knights_isolation.experiments.studies.parameter_sweep import Sweep
+    from knights_isolation.experiments.studies.tuning import Tuning
 
 _MAX_LIMIT_TICKS = 8
 _BINS = 8
+_CHANCE = 3.84
+"""How much worse a value is, at most, within the 95 % interval."""
+_CUT = 12.0
+_EFFECTS = np.geomspace(0.5, 2.0, 13)
+"""Effects of the curve of a plan, over the one that was asked for."""
 _WITH_INTERVALS = "with individual 95 % intervals"
 
 
@@ -101,9 +109,9 @@ def _rates(name: str, role: str, x: Sequence[float], rates: Sequence[HasEnds], f
     return Series(name, role, tuple(x), y, *bounds, form)
 
 
-def _lines(title: str, series: Sequence[Series], x: Axis, label: str, note: str) -> Plot:
-    """Return one panel, scaled to its series; grey lines are behind the others."""
-    y = fit_axis(label, [end for line in series for end in (*line.y, *line.low, *line.high)])
+def _lines(title: str, series: Sequence[Series], x: Axis, label: str, note: str = "", lowest: float = math.inf) -> Plot:
+    """Return one panel, scaled to its series and the height `lowest`; grey lines are behind the others."""
+    y = fit_axis(label, [lowest, *(end for line in series for end in (*line.y, *line.low, *line.high))])
     ordered = tuple(sorted(series, key=lambda line: line.role != "other"))
     return Plot(title, (Panel(title, ordered, x, y),), note)
 
@@ -168,6 +176,50 @@ def _won_by_score(scores: Scores) -> tuple[list[float], list[Proportion]]:
     masks = [bins == number for number in np.unique(bins)]
     means = [float(np.average(scores.score[mask], weights=times[mask])) for mask in masks]
     return means, [wilson(int(scores.won[mask].sum()), int(times[mask].sum())) for mask in masks]
+
+
+def fit_chart(fit: Fit) -> Plot | None:
+    """Return how much worse other values of each parameter are than the fitted one; None without parameters."""
+    y = fit_axis("worse by", [0.0, _CUT])
+    panels = []
+    for number, parameter in enumerate(fit.parameters):
+        x, worse = (tuple(column) for column in zip(*parameter.profile, strict=True))
+        cut = tuple(min(value, _CUT) for value in worse)
+        series = Series("", str(number % COLOURS), x, cut)
+        panels.append(Panel(parameter.name, (series,), fit_axis(parameter.name, x), y, _CHANCE))
+    note = "All other parameters refitted. Above the line: outside the 95 % interval. Cut off at the top."
+    return Plot(f"The parameters of {fit.heuristic}", tuple(panels), note) if panels else None
+
+
+def tuning_chart(tuning: Tuning) -> Plot | None:
+    """Return the path of each parameter through its range, round by round; None of a tuning that has none."""
+    if tuning.vectors is not None or not tuning.parameters:
+        return None
+    rounds = list(map(float, range(len(tuning.path))))
+    series = []
+    for number, (parameter, path) in enumerate(zip(tuning.parameters, tuning.path.T, strict=True)):
+        low, high = parameter.range
+        series.append(_curve(parameter.name, number, rounds, 100 * (path - low) / (high - low)))
+    title = f"{series[0].name if len(series) == 1 else 'Parameters'}, round by round"
+    note = "The path of the search; the finals decide which values are taken."
+    x = fit_axis("round", rounds, is_whole=True)
+    return _lines(title, series, x, "value, per cent of the range", note)
+
+
+def plan_chart(plans: Sequence[tuple[str, FixedPlan]]) -> Plot:
+    """Return the pairs or openings needed by the effect to detect, for each of some plans."""
+    series = []
+    for number, (name, plan) in enumerate(plans):
+        effects = [effect for effect in (abs(plan.effect) * _EFFECTS).tolist() if effect < 0.5]
+        needed = [pairs_for_effect(effect, plan.power, plan.alpha, plan.variance).pairs for effect in effects]
+        series.append(_curve(name, number, [100 * effect for effect in effects], needed))
+    x = fit_axis("effect in percentage points", [at for line in series for at in line.x])
+    return _lines("Games needed by effect", series, x, "pairs, or openings", lowest=0.0)
+
+
+def _curve(name: str, number: int, x: Iterable[float], y: Iterable[float]) -> Series:
+    height = tuple(map(float, y))
+    return Series(name, str(number % COLOURS), tuple(x), height, height, height, "band")
 
 
 def response_chart(sweep: Sweep, opponent: str) -> Plot | Grid:

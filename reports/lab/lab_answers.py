@@ -227,7 +227,7 @@ def report(resources: Resources, runs: Sequence[str]) -> dict[str, Any]:
 
 def diff(resources: Resources, names: tuple[str, str]) -> dict[str, Any]:
     """Return the page with the differences of two runs."""
-    from ..tables.run_comparisons import change_sections
+    from ..tables.compare import change_sections
 
     before, after = (load_findings([run_of(resources, run)]) for run in names)
     title, sections = " and ".join(names), change_sections(before, after)

@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML page."""
+"""Self-contained HTML pages: the report of runs, and those of studies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from knights_isolation.isolation.rules.geometry import cell_name
 from knights_isolation.isolation.suggestions import command
 
 from ..charts import grids, interval_charts, line_plots
-from ..charts.chart import Plot
+from ..charts.chart import Grid, Plot, RowChart
 from ..charts.interval_charts import nearest_to_decision, running
 from ..tables.accuracy import accuracy_sections, theory_section
 from ..tables.compare import verdict_sections
@@ -47,7 +47,7 @@ from ..text.cell_values import Points, Ratio, Share, estimate_of, pluralise
 from ..text.rendering import Section
 from ..text.verdict_details import opponents_title
 from .next_steps import links_to_games, next_steps
-from .templates import data_url, page_with_script
+from .templates import data_url, page_template, page_with_script
 
 
 def titles_of(
@@ -391,3 +391,63 @@ def _placement_section(placements: Sequence[Placement], size: Size | None) -> Se
         f"Cells with fewer than {FEWEST} openings are blank on the map.",
     )
     return Section("placements", "First placements", rows, notes if rows else ())
+
+
+StudyChart = RowChart | Grid | Plot
+
+
+@dataclass(frozen=True)
+class Part:
+    """What opens under a heading: a chart, and tables; `key` is its address on the page."""
+
+    key: str
+    title: str
+    sections: Sequence[Section] = ()
+    chart: StudyChart | None = None
+    is_open: bool = False
+
+
+def parts_of(sections: Sequence[Section], *, is_first_open: bool = True) -> list[Part]:
+    """Return a part for each table."""
+    return [
+        Part(section.key, section.title, (section,), is_open=is_first_open and not number)
+        for number, section in enumerate(sections)
+    ]
+
+
+def study_page(
+    title: str,
+    heading: str,
+    verdict: str,
+    parts: Sequence[Part],
+    *,
+    charts: Sequence[StudyChart] = (),
+    plots: Sequence[Plot] = (),
+    champion: str = "",
+    command: str = "",
+) -> str:
+    """Return a self-contained page.
+
+    Args:
+        heading: a line below the title.
+        verdict: the answer in a sentence; "" if there is none yet.
+        charts: below the verdict.
+        plots: cards of their own.
+        champion: the text of the program that the study has found.
+        command: writes the page again.
+    """
+    drawn = [(part, _drawn(part.chart, part.key)) for part in parts]
+    return page_template("study.html").render(
+        title=title,
+        heading=heading,
+        verdict=verdict,
+        charts=[_drawn(chart, f"chart-{number}") for number, chart in enumerate(charts)],
+        plots=[draw_plot(plot, f"plot-{number}") for number, plot in enumerate(plots)],
+        champion=champion,
+        parts=drawn,
+        command=command,
+    )
+
+
+def _drawn(chart: StudyChart | None, key: str) -> Any:
+    return draw_plot(chart, key) if isinstance(chart, Plot) else chart

@@ -64,7 +64,7 @@ def draw_plot(
     agent: str | None = None,
 ) -> Path:
     """Draw a plot of runs into an .svg or .png file; the rest as `figure_of`."""
-    from .style import save
+    from .draw_chart import save
 
     return save(figure_of(kind, runs, baseline, mixed, agent), Path(out))
 

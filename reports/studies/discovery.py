@@ -24,8 +24,8 @@ from knights_isolation.isolation.suggestions import called_as
 
 from ..answers import Result, drawn
 from ..charts.chart import Panel, Plot, RowChart, Series, fit_axis
-from ..charts.study_charts import differences_chart
-from ..pages.study_page import parts_of, study_page
+from ..charts.interval_charts import differences_chart
+from ..pages.report_page import parts_of, study_page
 from ..pages.templates import PAGE
 from ..text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
 from ..text.rendering import Section

@@ -28,11 +28,10 @@ from knights_isolation.isolation.search.solver import Solution, solve, solve_len
 from knights_isolation.isolation.suggestions import COMMAND, advice, command, tell
 
 from ..answers import Result, RunLike, drawn, run_path
-from ..charts.grids import refutation_maps
+from ..charts.grids import refutation_maps, refutations_chart, solution_map
 from ..charts.line_plots import accuracy_by_depth, accuracy_by_ply
-from ..charts.study_charts import refutations_chart, solution_map
-from ..pages.study_page import parts_of, study_page
-from ..plots.style import save
+from ..pages.report_page import parts_of, study_page
+from ..plots.draw_chart import save
 from ..tables.accuracy import accuracy_sections
 from ..text.cell_values import Share, pluralise
 from ..text.rendering import Section

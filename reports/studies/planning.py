@@ -26,7 +26,7 @@ from knights_isolation.experiments.statistics.sprt import Sprt
 from knights_isolation.isolation.suggestions import advice
 
 from ..answers import Result, drawn
-from ..charts.study_charts import plan_chart
+from ..charts.line_plots import plan_chart
 from ..text.cell_values import Minutes, Points, join_names, pluralise
 from ..text.rendering import Section, render_sections
 from ..text.verdict_details import two_digits

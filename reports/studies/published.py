@@ -16,7 +16,7 @@ from knights_isolation.experiments.published.claims import (
 
 from ..answers import Result, drawn
 from ..charts.chart import RowChart
-from ..charts.study_charts import differences_chart
+from ..charts.interval_charts import differences_chart
 from ..text.cell_values import Points, PValue, Share, end_text, estimate_of
 from ..text.rendering import Section
 from ..text.wording import p_words

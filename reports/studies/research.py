@@ -131,7 +131,7 @@ def _measured(reference: str, against: str) -> tuple[Step, float, Spec | None, s
 
 
 def _fit(spec: Spec, seed: int) -> tuple[Step, Spec]:
-    from ..charts.study_charts import fit_chart
+    from ..charts.line_plots import fit_chart
     from .tuning import fit_result
 
     fit = partial(fit_result, spec.target, "depth=3", f"nodes={NODES}", "7x7", (), seed)
@@ -141,7 +141,7 @@ def _fit(spec: Spec, seed: int) -> tuple[Step, Spec]:
 def _tune(spec: Spec, opponent: str, games: int, seed: int, jobs: int) -> tuple[Step, Spec]:
     from knights_isolation.experiments.studies.tuning import tuning_task
 
-    from ..charts.study_charts import tuning_chart
+    from ..charts.line_plots import tuning_chart
     from .tuning import tune_result
 
     make_folder(HOME)
@@ -173,7 +173,7 @@ def _improved(
 
 
 def _screen(spec: Spec, opponent: str, jobs: int) -> tuple[Step, Spec]:
-    from ..charts.study_charts import screening_chart
+    from ..charts.interval_charts import screening_chart
     from .screening import screen_result, verdict
 
     result = screen_result([str(spec)], opponent, "7x7", f"nodes={NODES}", jobs=jobs)
@@ -198,7 +198,7 @@ def _test(spec: Spec, opponent: str, match: Match) -> tuple[Step, Spec]:
 
 def write_research_page(done: Research, section: Section, reference: str) -> None:
     """Write the page: the verdict with all steps, and of each step its chart and its tables."""
-    from ..pages.study_page import Part, study_page
+    from ..pages.report_page import Part, study_page
 
     steps = [
         Part(step.name, f"{step.name.capitalize()}: {step.finding}", step.sections, step.chart)

@@ -32,7 +32,7 @@ from knights_isolation.isolation.rules.geometry import format_moves
 from knights_isolation.isolation.suggestions import advice, command, tell
 
 from ..answers import Result, drawn
-from ..charts.study_charts import screening_chart
+from ..charts.interval_charts import screening_chart
 from ..pages.templates import data_url, page_template
 from ..tables.run_notes import cost_cell, cost_sentence
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise

@@ -60,8 +60,8 @@ from knights_isolation.isolation.suggestions import advice, command, tell
 from knights_isolation.isolation.usercode.output_capture import captured
 
 from ..answers import Result, drawn
-from ..charts.line_plots import response_chart, value_text
-from ..charts.study_charts import features_chart, fit_chart, tuning_chart
+from ..charts.interval_charts import features_chart
+from ..charts.line_plots import fit_chart, response_chart, tuning_chart, value_text
 from ..tables.run_notes import equal_cost_sentences, times_words
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from ..text.rendering import Section

@@ -32,8 +32,7 @@ from knights_isolation.reports.charts.interval_charts import forest, ladder, nea
 from knights_isolation.reports.charts.line_plots import limits_chart, strength_by_cost
 from knights_isolation.reports.pages.next_steps import next_steps
 from knights_isolation.reports.pages.report_page import headline, report_page, write_report
-from knights_isolation.reports.plots.draw_chart import draw_panel, inline_svg
-from knights_isolation.reports.plots.style import new_figure
+from knights_isolation.reports.plots.draw_chart import draw_panel, inline_svg, new_figure
 from knights_isolation.reports.tables.ratings import rating_sections
 from knights_isolation.reports.text.rendering import show
 

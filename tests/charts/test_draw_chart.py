@@ -18,8 +18,7 @@ from knights_isolation.reports.charts.chart import Axis, Card, Picture, round_ti
 from knights_isolation.reports.charts.interval_charts import forest
 from knights_isolation.reports.charts.line_plots import limits_chart
 from knights_isolation.reports.plots import KINDS, draw_kind, draw_plot
-from knights_isolation.reports.plots.draw_chart import draw_card, draw_chart
-from knights_isolation.reports.plots.style import save, short, to_svg
+from knights_isolation.reports.plots.draw_chart import draw_card, draw_chart, save, short, to_svg
 
 LONG = "ID_<b>&$x$_a_name_of_forty_characters_{:02d}"
 SHOWS_NAMES = {"forest", "heatmap", "ladder", "lengths", "depth", "nodes"}

@@ -44,8 +44,7 @@ from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.rules.game import Size
 from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
-from knights_isolation.reports.plots.draw_chart import draw_chart
-from knights_isolation.reports.plots.style import to_svg
+from knights_isolation.reports.plots.draw_chart import draw_chart, to_svg
 from knights_isolation.reports.tables.accuracy import accuracy_sections, theory_section
 from knights_isolation.reports.tables.compare import compare_sections
 from knights_isolation.reports.text.rendering import flat_rows, render_sections

@@ -16,8 +16,7 @@ from knights_isolation.isolation.rules.game import Limit, Size, parse_size
 from knights_isolation.isolation.rules.geometry import symmetries
 from knights_isolation.isolation.rules.solved_tables import FILE, covered_sizes, is_covered
 from knights_isolation.reports.charts.grids import refutation_maps
-from knights_isolation.reports.plots.draw_chart import draw_chart
-from knights_isolation.reports.plots.style import to_svg
+from knights_isolation.reports.plots.draw_chart import draw_chart, to_svg
 from knights_isolation.reports.studies.perfect_play import board_sections
 from knights_isolation.reports.text.rendering import render_sections
 
