@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,19 +99,15 @@ def accuracy_lines(decisions: pd.DataFrame, band: int = 4, fewest: int = 10) -> 
     """
     bands = [accuracy for accuracy in accuracies(decisions, band) if accuracy.eligible >= fewest]
     best = sorted(accuracies(decisions), key=lambda accuracy: -accuracy.kept.low) if bands else []
-    lines = {accuracy.agent: [accuracy for accuracy in bands if accuracy.agent == accuracy.agent] for accuracy in best}
+    lines = {whole.agent: [accuracy for accuracy in bands if accuracy.agent == whole.agent] for whole in best}
     return {name: line for name, line in lines.items() if line}
 
 
 def chance_by(lines: Iterable[Sequence[Accuracy]], x_of: Callable[[Accuracy], float]) -> dict[float, float]:
     """Return the share of all agents' eligible moves that random moves would have kept, by position on an axis."""
-    by_x: dict[float, list[Accuracy]] = {}
-    for accuracy in chain.from_iterable(lines):
-        by_x.setdefault(x_of(accuracy), []).append(accuracy)
-    return {
-        x: sum(accuracy.chance * accuracy.eligible for accuracy in there) / sum(accuracy.eligible for accuracy in there)
-        for x, there in sorted(by_x.items())
-    }
+    groups = groupby(sorted(chain.from_iterable(lines), key=x_of), x_of)
+    at_x = {x: np.array([(accuracy.chance, accuracy.eligible) for accuracy in group]).T for x, group in groups}
+    return {x: float(np.average(chances, weights=eligible)) for x, (chances, eligible) in at_x.items()}
 
 
 def is_eligible(decisions: pd.DataFrame) -> NDArray[np.bool_]:

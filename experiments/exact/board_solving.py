@@ -9,9 +9,10 @@ The file has one row per pair, with the columns `SOLVED` of `experiments/record/
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,7 @@ _FIRST_ROUND = 5_000_000_000
 """Node limit after which a pair is searched move by move; on 8x8 all but two classes of openings need fewer nodes."""
 
 
-@dataclass(frozen=True)
-class SolvedPair:
+class SolvedPair(NamedTuple):
     """Result of a placement pair and its symmetric equivalents: the winner (0: unknown) and the nodes searched."""
 
     opening: tuple[int, int]
@@ -111,12 +111,12 @@ def solve_all(
 
     def write() -> None:
         if missing:
-            rows = [asdict(pair) for _, pair in sorted(by_opening.items())]
+            rows = [pair._asdict() for pair in sorted(by_opening.values())]
             write_parquet(path, table_of_rows(rows, SCHEMA.with_metadata({_SIZE: str(size).encode()})))
 
     with written_often(write) as look:
         for solved in parallel_map(solve_pair, ((size, first, limit) for first in missing), jobs, cluster):
-            by_opening |= {opening: replace(solved, opening=opening) for opening in orbits[solved.opening]}
+            by_opening |= {opening: solved._replace(opening=opening) for opening in orbits[solved.opening]}
             show(len(by_opening), pairs)
             look()
     return _matrix(by_opening.values(), size.cells)
@@ -186,11 +186,10 @@ def solve_pair(size: Size, opening: tuple[int, int], limit: Limit | None) -> Sol
     if not board.legal_cells():
         return SolvedPair(opening, 2, 1)
     meter = SearchBudget(limit or Limit(nodes=_FIRST_ROUND))
-    won = False if is_mirrored(board) else meter.search(board, None)
+    won, nodes = False if is_mirrored(board) else meter.search(board, None), 0
     if won is None and limit is None:
         won, nodes = _solve_in_rounds(board)
-        return SolvedPair(opening, 1 if won else 2, meter.nodes + nodes)
-    return SolvedPair(opening, 0 if won is None else 1 if won else 2, meter.nodes)
+    return SolvedPair(opening, 0 if won is None else 1 if won else 2, meter.nodes + nodes)
 
 
 def _solve_in_rounds(board: Board) -> tuple[bool, int]:
@@ -219,7 +218,7 @@ def _read(path: Path, size: Size) -> list[SolvedPair]:
     if written_for != str(size):
         found = f"the openings of {written_for}" if written_for else "something else"
         raise ValueError(f"{path} contains {found}, not those of {size}")
-    return [SolvedPair(tuple(row["opening"]), row["winner"], row["nodes"]) for row in table.to_pylist()]
+    return [SolvedPair(tuple(row.pop("opening")), **row) for row in table.to_pylist()]
 
 
 def _matrix(pairs: Iterable[SolvedPair], cells: int) -> Winners:

@@ -255,18 +255,31 @@ def _boards(analysis: Analysis, width: int) -> str:
 
 def page_text(analysis: Analysis, command: str) -> str:
     """Return an analysis as one self-contained HTML page."""
+    size, values = analysis.contents.size, _values(analysis, command)
+    pictures = [picture(mistake, size, text) for mistake, text in values["mistakes"]]
+    return page_template("analysis.html").render(pictures=pictures, **values)
+
+
+def _values(analysis: Analysis, command: str) -> dict[str, Any]:
+    """Return what pages and Markdown have alike."""
     (name, mistakes), size = _leading_mistakes(analysis), analysis.contents.size
-    return page_template("analysis.html").render(
-        title=f"Analysis of {Path(analysis.contents.path).name}",
-        heading=heading(analysis),
-        verdicts=verdict_lines(analysis),
-        charts=forests(analysis),
-        sections=_sections(analysis),
-        mistaken=name,
-        pictures=[picture(mistake, size, _mistake_words(mistake, size, name)) for mistake in mistakes],
-        method=_method(analysis),
-        command=command,
+    results, (comparison, *_) = (
+        analysis.runs.get("nodes"),
+        (*(analysis.verdicts["nodes"].comparisons if "nodes" in analysis.runs else ()), None),
     )
+    return {
+        "title": f"Analysis of {Path(analysis.contents.path).name}",
+        "heading": heading(analysis),
+        "verdicts": verdict_lines(analysis),
+        "charts": forests(analysis),
+        "sections": _sections(analysis),
+        "mistaken": name,
+        "mistakes": [(mistake, _mistake_words(mistake, size, name)) for mistake in mistakes],
+        "comparison": comparison,
+        "opponents": results.in_order(comparison.opponents) if results and comparison else (),
+        "limit": analysis.question.limit,
+        "command": command,
+    }
 
 
 def keep_page(analysis: Analysis, command: str) -> None:
@@ -277,23 +290,15 @@ def keep_page(analysis: Analysis, command: str) -> None:
 
 def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
     """Write an analysis as Markdown, with its forest plot as an SVG file beside it; return the files written."""
-    written = [path]
-    parts = [f"# Analysis of {Path(analysis.contents.path).name}", heading(analysis)]
-    parts += [f"**{name}** {sentence}" for name, sentence in verdict_lines(analysis)]
-    if charts := forests(analysis):
+    values, written = _values(analysis, command), [path]
+    if charts := values["charts"]:
         from ..plots.draw_chart import draw_chart, save
 
-        picture = path.with_suffix(".svg")
-        written.append(save(draw_chart(charts[0]), picture))
-        parts.append(f"![{charts[0].title}]({picture.name})")
-    parts.append(render_sections(_sections(analysis), "markdown"))
-    name, mistakes = _leading_mistakes(analysis)
-    for number, mistake in enumerate(mistakes):
-        board = to_text(Board.from_moves(mistake.moves, analysis.contents.size))
-        heading_line = [f"## Mistakes of {name} in solved positions"] if number == 0 else []
-        parts += [*heading_line, f"```\n{board}\n```", _mistake_words(mistake, analysis.contents.size, name)]
-    parts += ["## How this was measured", _method(analysis), f"Repeat it with `{command}`."]
-    write_text(path, "\n\n".join(parts) + "\n")
+        written.append(save(draw_chart(charts[0]), path.with_suffix(".svg")))
+    boards = [to_text(Board.from_moves(mistake.moves, analysis.contents.size)) for mistake, _ in values["mistakes"]]
+    tables = render_sections(values["sections"], "markdown")
+    drawn = {"picture": path.with_suffix(".svg").name if charts else "", "boards": boards, "tables": tables}
+    write_text(path, page_template("analysis.md").render(**values, **drawn).strip() + "\n")
     return written
 
 
@@ -310,21 +315,6 @@ def forests(analysis: Analysis) -> list[RowChart]:
 def _sections(analysis: Analysis) -> list[Section]:
     tables = verdict_table(analysis), opponents_table(analysis), cost_table(analysis)
     return [table for table in tables if table.rows]
-
-
-def _method(analysis: Analysis) -> str:
-    results = analysis.runs.get("nodes")
-    if results is None:
-        return "No function that compiles was played."
-    comparison = analysis.verdicts["nodes"].comparisons[0]
-    opponents = ", ".join(results.in_order(comparison.opponents))
-    return (
-        f"Every function played {pluralise(2 * comparison.openings, 'game')} against each of {opponents}: "
-        f"{comparison.openings:,} random openings, each played twice with sides swapped, at {analysis.question.limit} "
-        f"a move. {comparison.baseline} played the same opponents as the baseline. Openings are the unit of all "
-        "intervals and tests. At equal cost, limits of nodes are scaled so that every search takes the processor time "
-        f"that {comparison.baseline} needs."
-    )
 
 
 # the position of a failed check, which a command shows instead

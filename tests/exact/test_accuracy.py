@@ -22,6 +22,7 @@ from knights_isolation import heuristics
 from knights_isolation.experiments.exact import accuracy_games
 from knights_isolation.experiments.exact.accuracy import (
     accuracies,
+    accuracy_lines,
     is_eligible,
     run_decisions,
 )
@@ -465,3 +466,11 @@ def test_without_labelled_moves_there_is_no_chart_of_accuracy(chart_of):
 
 def test_the_field_plays_what_the_registry_has():
     assert {spec.partition(":")[2].partition("@")[0] for spec in FIELD} <= set(heuristics.names())
+
+
+def test_each_agent_s_line_has_its_own_bands_alone(run):
+    decisions = run_decisions(run)
+    lines = accuracy_lines(decisions, band=4, fewest=1)
+    bands = [accuracy for accuracy in accuracies(decisions, 4) if accuracy.eligible]
+    assert len(lines) > 1
+    assert lines == {name: [band for band in bands if band.agent == name] for name in lines}
