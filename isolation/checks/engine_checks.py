@@ -24,6 +24,8 @@ OTHERS_SECONDS = 2.0
 """Timeout for answers that are not needed to play games."""
 QUIET = 0.3
 """Seconds for which an infinite search must not answer before `stop`."""
+FLOOD_SECONDS = 1.0
+"""Seconds after a timeout in which lines that have arrived are still read; an engine may send them without end."""
 NOT_TRIED = "not tried: it does not restart"
 MOVETIME = 200
 _SHOWN = 200
@@ -145,10 +147,13 @@ def _answer_to(line: str) -> str | None:
 
 
 def _receive_until(lines: SupervisedProgram, until: str, seconds: float, received: list[str]) -> None:
-    """Append lines to `received` until one begins with `until`."""
+    """Append lines to `received` until one begins with `until`; those that are there at the end of the time, too."""
     deadline = time.monotonic() + seconds
     while not (until and received and received[-1].split()[:1] == [until]):
-        received.append(lines.receive(max(0.0, deadline - time.monotonic())).decode(errors="replace").strip())
+        left = deadline - time.monotonic()
+        if left < -FLOOD_SECONDS:
+            raise NoAnswer(Termination.TIMED_OUT)
+        received.append(lines.receive(max(0.0, left)).decode(errors="replace").strip())
         if received[-1].split()[:1] == ["bestmove"] and until != "bestmove":
             raise _UnaskedError("an unrequested move")
 

@@ -28,7 +28,7 @@ from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import FileFinder, ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -215,9 +215,9 @@ def load_module(path: str | Path) -> ModuleType:
             module = None
         if module is None:
             _open_space(space, file.parent)
-            spec = spec_from_file_location(name, file, loader=_UserLoader(name, str(file)))
+            loader = _UserLoader(name, str(file))
+            spec = spec_from_file_location(name, file, loader=loader)
             assert spec is not None
-            assert spec.loader is not None
             module = sys.modules[name] = module_from_spec(spec)
             with detect_ctrl_c() as is_ctrl_c:
                 try:
@@ -230,7 +230,7 @@ def load_module(path: str | Path) -> ModuleType:
                         chdir(os.curdir),  # other paths depend on the folder, which loading a file may change
                         recorded_inputs(file.parent, space) as _read[name],
                     ):
-                        spec.loader.exec_module(module)
+                        loader.exec_module(module)
                 except BaseException as error:
                     _close_space(space)
                     if is_ctrl_c(error):
@@ -402,11 +402,8 @@ class _UserFinder(MetaPathFinder):
     ) -> ModuleSpec | None:
         if not fullname.startswith("knights_isolation.user_"):
             return None
-        for folder in path or []:
-            source = _source_of(Path(folder), fullname.rpartition(".")[2])
-            if source is not None:
-                return spec_from_file_location(fullname, source, loader=_UserLoader(fullname, str(source)))
-        return None
+        finders = (FileFinder(folder, (_UserLoader, [".py"])) for folder in path or [])
+        return next((spec for finder in finders if (spec := finder.find_spec(fullname)) and spec.loader), None)
 
 
 class _UserLoader(SilentLoader):
@@ -452,13 +449,12 @@ def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
         level: int = 0,
     ) -> ModuleType:
         top = name.partition(".")[0]
-        if level == 0 and is_sibling(top):
-            leaf = builtins.__import__(f"{space}.{name}", globals, locals, fromlist or ["__name__"], 0)
-            return leaf if fromlist else sys.modules[f"{space}.{top}"]
-        if level == 0 and top in BARE:
-            leaf = builtins.__import__(f"{TOOLKIT}.{name}", globals, locals, fromlist or ["__name__"], 0)
-            sys.modules.setdefault(name, leaf)  # where pickle looks for what it has imported
-            return leaf if fromlist else sys.modules[f"{TOOLKIT}.{top}"]
+        home = space if is_sibling(top) else TOOLKIT if top in BARE else ""
+        if level == 0 and home:
+            leaf = builtins.__import__(f"{home}.{name}", globals, locals, fromlist or ["__name__"], 0)
+            if home == TOOLKIT:
+                sys.modules.setdefault(name, leaf)  # where pickle looks for what it has imported
+            return leaf if fromlist else sys.modules[f"{home}.{top}"]
         if level == 0 and name == "sample_players":
             return import_module(sample_players)
         return builtins.__import__(name, globals, locals, fromlist or (), level)

@@ -161,6 +161,28 @@ def test_a_second_move_is_found_in_its_own_step(monkeypatch):
     assert "a second one: bestmove a1b3" in step.seen
 
 
+class Flooding:
+    """An engine that sends lines without end, whatever it is sent."""
+
+    def send(self, line, seconds): ...
+
+    def receive(self, seconds):
+        return b"y"
+
+    def ending(self, seconds):
+        return ""
+
+    def end(self): ...
+
+
+def test_an_engine_that_sends_lines_without_end_fails_by_its_timeout(monkeypatch):
+    monkeypatch.setattr(engine_checks, "SECONDS", 0.02)
+    monkeypatch.setattr(engine_checks, "FLOOD_SECONDS", 0.02)
+    steps = list(check_engine(Program(("here",)), lambda program, errors: Flooding()))
+    assert not any(step.passed for step in steps)
+    assert steps[0].seen == "y; nothing more within 0.02 s"
+
+
 class Hasty(Here):
     """Our engine, which does not wait for stop."""
 
