@@ -23,9 +23,9 @@ from ..plan import parse_spec
 from ..plan.spec_parser import complete, named
 from ..play.equal_cost import scaled_nodes, specs_at_equal_cost
 from ..statistics.proportions import Floats
+from ..studies.batches import playing, pool_of, prepare
 from ..studies.cascade import check_question
 from ..studies.evaluation import EvaluationTask
-from ..studies.tuning import playing, pool_of, prepare
 from ..suite.suite_file import shipped_suites
 from .campaign import Campaign
 from .programs import NODES, REFERENCE, Found, to_python

@@ -326,13 +326,7 @@ def _one(generator: Generator, values: tuple[T, ...]) -> T:
     return values[int(generator.integers(len(values)))]
 
 
-_ATTRIBUTES = ("measure", "first", "combine", "second", "over", "phase")
 _WALKS_FROM = BASES.index("walk_2")
-_NUMBERS = {
-    "measure": (0, len(MEASURES)), "first": (0, len(SETS) - 1), "combine": (0, len(COMBINES) - 1),
-    "second": (0, len(SETS) - 1), "over": (-1, len(SETS) - 1), "phase": (0, len(PHASES) - 1),
-}  # fmt: skip
-_DEFAULTS = {"measure": 2, "first": 3, "over": 3}
 
 
 def parameters_of_program(program: Program) -> NDArray[np.float64]:
@@ -342,7 +336,7 @@ def parameters_of_program(program: Program) -> NDArray[np.float64]:
     numbers = [float(has_walks)]
     for term in program:
         numbers += [*term.shape.numbers, term.weight, term.waiting]
-    return np.array(numbers + (MOST_TERMS - len(program)) * (len(_ATTRIBUTES) + 2) * [0.0])
+    return np.array(numbers + (MOST_TERMS - len(program)) * (len(Shape().numbers) + 2) * [0.0])
 
 
 @cache
@@ -360,68 +354,21 @@ def compiled_interpreter(size: tuple[int, int]) -> CompiledHeuristic:
 @cache
 def interpreter_source() -> str:
     """Return the interpreter as Python."""
-    names = [f"{attribute}_{term}" for term in range(MOST_TERMS) for attribute in (*_ATTRIBUTES, "weight", "waiting")]
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     written = _Lines()
     near = [[written.cells(number, side) for number in range(_WALKS_FROM)] for side in (0, 1)]
     count = len(written.lines)
     walks = [[written.cells(number, side) for number in range(_WALKS_FROM, len(BASES))] for side in (0, 1)]
-    sides = [near[side] + walks[side] for side in (0, 1)]
-    lines = ["from typing import Annotated", "from annotated_types import Interval", ""]
-    lines += [f"def pick(number, {', '.join(SETS)}):"]
-    for number, name in enumerate(SETS[:-1]):
-        lines += [f"    if number == {number}:", f"        return {name}"]
-    lines += [f"    return {SETS[-1]}", "", *_measure(), ""]
-    lines += ["def score(game, player, *, walks: Annotated[int, Interval(ge=0, le=1)] = 1,"]
-    lines += [f"          {_declared(name)}," for name in names]
-    lines += ["          ):", "    if over := game.utility(player):", "        return over"]
-    lines += [f"    {line}" for line in written.lines[:count]]
-    # walks are computed only where a program has some
-    lines += [f"    {line.partition(' = ')[0]} = {near[0][0]}" for line in written.lines[count:]]
-    lines += ["    if walks:", *(f"        {line}" for line in written.lines[count:])]
-    lines += ["    filled = 1 - len(game.get_blank_spaces()) / (game.width * game.height)", "    value = 0.0"]
-    for term in range(MOST_TERMS):
-        numbers = ", ".join(f"{attribute}_{term}" for attribute in _ATTRIBUTES)
-        for side, (weight, sign) in enumerate((("weight", "+"), ("waiting", "-"))):
-            cells = ", ".join(sides[side] + sides[1 - side])
-            lines.append(f"    if measure_{term} and {weight}_{term} != 0.0:")
-            lines.append(f"        value {sign}= {weight}_{term} * measured(game, filled, {numbers}, {cells})")
-    return "\n".join([*lines, "    return value if player == game.active_player else -value", ""])
-
-
-def _declared(name: str) -> str:
-    """Return the declaration of a parameter; by default the first two terms are some, so that they are compared."""
-    attribute, _, term = name.partition("_")
-    is_used = int(term) < 2
-    if attribute not in _NUMBERS:
-        return f"{name}: Annotated[float, Interval(ge=-2, le=2)] = {0.5 if is_used else 0.0}"
-    low, high = _NUMBERS[attribute]
-    return f"{name}: Annotated[int, Interval(ge={low}, le={high})] = {_DEFAULTS.get(attribute, 0) if is_used else low}"
-
-
-def _measure() -> list[str]:
-    cells = ", ".join(SETS)
-    lines = [
-        f"def measured(game, filled, {', '.join(_ATTRIBUTES)}, {cells}):",
-        f"    cells = pick(first, {cells})",
-        f"    other = pick(second, {cells})",
-        f"    if measure == {1 + MEASURES.index('across')}:",
-        "        value = float(game.links(cells | other) - game.links(cells) - game.links(other))",
-        "    else:",
-    ]
-    for combine, text in _COMBINED.items():
-        cells_of = text.format(first="cells", second="other")
-        lines += [f"        if combine == {COMBINES.index(combine)}:", f"            cells = {cells_of}"]
-    lines += [
-        f"        value = float(len(cells)) if measure == {1 + MEASURES.index('count')} else float(game.links(cells))",
-        "    if over >= 0:",
-        f"        value = value / (len(pick(over, {cells})) + 1)",
-        f"    if phase == {PHASES.index('late')}:",
-        "        value = value * filled",
-        f"    if phase == {PHASES.index('early')}:",
-        "        value = value * (1 - filled)",
-        "    return value",
-    ]
-    return lines
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")), undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    return environment.get_template("interpreter.py.jinja").render(
+        names=SETS, sets=", ".join(SETS), measures=MEASURES, combines=COMBINES, combined=_COMBINED, phases=PHASES,
+        most_terms=MOST_TERMS, filled=_FILLED, near=written.lines[:count], walks=written.lines[count:],
+        sides=[near[side] + walks[side] for side in (0, 1)],
+    )  # fmt: skip
 
 
 NODES = (300, 1000)

@@ -47,9 +47,9 @@ from ..record.checked_json import read_json, write_json
 from ..statistics.proportions import Floats, Interval, Ints, count_pairs, mean_parts, pair_interval, score_from_elo
 from ..statistics.sprt import Decision, Sprt, sprt_path, stopped_estimate
 from ..suite.suite_file import Split, Suite, read_suite, shipped_suites
+from .batches import play_pairs, pool_of
 from .evaluation import NODES, STAGES, Evaluation, EvaluationTask, Lead, Stage, failed
 from .screening import AgentAnswers, Mistake, answer_values, ask, kept_lead, worst_mistakes
-from .tuning import play_pairs, pool_of
 
 PAIRS, PAIRS_AT_ONCE = 2000, 100
 FRESH_PAIRS = 1000

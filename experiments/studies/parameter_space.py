@@ -28,6 +28,7 @@ from knights_isolation.isolation.rules.parameters import (
 )
 from knights_isolation.isolation.usercode.parsing import parse
 
+from ..plan import Spec
 from ..plan.agent_kinds import number_text
 from ..statistics.proportions import ALPHA, Floats
 
@@ -193,6 +194,11 @@ def _sampled_values(heuristic: Heuristic) -> Floats | None:
 def end_of(value: float, low: float, high: float, near: float) -> str:
     """Return `lower` or `upper` if a value is that near to an end of a range, else nothing."""
     return "lower" if value <= low + near else "upper" if value >= high - near else ""
+
+
+def with_values(spec: Spec, values: Mapping[str, float]) -> Spec:
+    """Return the spec of the agent with these values of some parameters, under the same name."""
+    return replace(spec, parameters=tuple(sorted((dict(spec.parameters) | dict(values)).items())))
 
 
 def options_text(values: dict[str, float]) -> str:

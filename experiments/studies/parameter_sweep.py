@@ -23,7 +23,7 @@ from ..play.runner import Play, play_kept, play_tournament
 from ..statistics.frames import games_by_agent
 from ..statistics.proportions import Interval
 from ..statistics.run_results import RunResults, load_findings
-from .tuning import with_values
+from .parameter_space import with_values
 
 MOST_POINTS = 10_000
 _PARAMETER = "option."

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -31,48 +31,11 @@ from scipy.stats import norm
 
 from knights_isolation.isolation.rules.parameters import Parameter
 
+from ..plan import Spec
 from ..statistics.proportions import ALPHA, Floats, Interval, Ints, mean_parts, rate_interval
 from ..statistics.step_down import holm
-from .parameter_space import Space, TunedParameter, end_of
-
-
-class Meeting(NamedTuple):
-    """Values that meet `other` values, or whoever stays as they are, on so many openings from a place on."""
-
-    key: int
-    values: Floats
-    other: Floats | None
-    first: int
-    openings: int
-
-
-@dataclass(frozen=True)
-class BatchResult:
-    """Results of a meeting: for each opening a digit, the games that its values won of two, and the games forfeited."""
-
-    key: int
-    won: str
-    forfeits: int
-
-    @classmethod
-    def of(cls, key: int, wins: Ints, forfeits: int) -> BatchResult:
-        """Return the result of a meeting of which so many games were won by opening: int64[n]."""
-        return cls(key, "".join(map(str, wins.tolist())), forfeits)
-
-    @property
-    def each(self) -> Ints:
-        """int64[n], games won of each opening's two."""
-        return np.array(list(map(int, self.won)), np.int64)
-
-    @property
-    def openings(self) -> int:
-        """Number of openings."""
-        return len(self.won)
-
-    @property
-    def wins(self) -> int:
-        """Number of games won."""
-        return int(self.each.sum())
+from .batches import Batch, BatchResult, OpeningPool
+from .parameter_space import Space, TunedParameter, end_of, with_values
 
 
 @dataclass(frozen=True)
@@ -157,82 +120,97 @@ def moved(plan: SpsaPlan, point: Floats, signs: Floats, leads: Floats, round_: i
     return stepped
 
 
-class Spsa:
-    """SPSA: its path in shares of the ranges; by direction so far both ends, [n, p], and by how much the upper one led.
+class Outcome(NamedTuple):
+    """What a search ends with: the parameters, what the finals promise, and of Optuna how many vectors it tried."""
 
-    A sampler is asked for the meetings of each round and told their results, in the same order, and so for the finals.
-    `is_alone`: values meet each other or those of the agent as it is, not an opponent.
-    """
+    parameters: tuple[TunedParameter, ...]
+    promised: Interval
+    vectors: int | None = None
 
-    def __init__(self, space: Space, plan: SpsaPlan, is_alone: bool) -> None:
-        self._space, self._plan, self._is_alone = space, plan, is_alone
-        self._path = [space.shares(space.start)]
-        self._uppers = self._lowers = np.empty((0, len(space.free)))
-        self._leads = np.empty(0)
-        self._results: list[BatchResult] = []
 
-    @staticmethod
-    def described(space: Space) -> dict[str, object]:
-        """Return what determines the games beside the plan: the ranges."""
-        ranges = [[name, low, high] for name, low, high in zip(space.names, space.low, space.high, strict=True)]
-        return {"what": "tuning", "parameters": ranges}
+@dataclass(frozen=True)
+class Study:
+    """A tuning that is played: the agent, its opponent or None, the parameters to search, openings and plan."""
+
+    spec: Spec
+    opponent: Spec | None
+    space: Space
+    pool: OpeningPool
+    plan: SpsaPlan
 
     @property
-    def point(self) -> Floats:
-        """float64[p], the values at which it stands."""
-        return self._space.at(self._path[-1])
+    def is_alone(self) -> bool:
+        """Whether values meet each other or those of the agent as it is, not an opponent."""
+        return self.opponent is None
 
-    def ask(self, round_: int) -> list[Meeting]:
-        """Return the directions of a round: both ends against each other, or each against the opponent."""
-        space, count = self._space, self._plan.openings
-        self._signs = directions(self._plan, round_ + 1, len(space.free))
-        both = [space.playable(space.at(points)) for points in ends(self._path[-1], self._signs, round_ + 1)]
-        uppers, lowers = map(space.shares, both)
-        self._uppers, self._lowers = np.vstack([self._uppers, uppers]), np.vstack([self._lowers, lowers])
-        meetings = []
-        points = zip(space.at(uppers), space.at(lowers), strict=True)
-        for contest, (upper, lower) in enumerate(points, round_ * len(uppers)):
-            pairs = [(upper, lower)] if self._is_alone else [(upper, None), (lower, None)]
-            meetings += [Meeting(2 * contest + n, *pair, contest * count, count) for n, pair in enumerate(pairs)]
-        return meetings
-
-    def tell(self, results: Sequence[BatchResult]) -> None:
-        """Move the parameters by who won."""
-        wins = np.array([float(result.wins) for result in results]).reshape(len(self._signs), -1)
-        leads = 2 * (wins[:, 0] - self._plan.openings) if self._is_alone else wins[:, 0] - wins[:, 1]
-        self._results += results
-        self._leads = np.append(self._leads, leads)
-        self._path.append(moved(self._plan, self._path[-1], self._signs, leads, len(self._path)))
-
-    def finals(self, pool: int) -> list[Meeting]:
-        """Fit the quadratic; its best values meet the old ones on a pool of openings, if they differ."""
-        self._tuned = _tuned(self._space, self._fitted())
-        new, plan = np.array([parameter.after for parameter in self._tuned]), self._plan
-        if (new == self._space.start).all():
-            return []
-        first, count = plan.games // 2, max(1, min(pool, round(FINALS * plan.games / 2)))
-        points, key = [new] if self._is_alone else [new, self._space.start], 2 * plan.rounds * plan.directions
-        return [Meeting(key + n, point, None, first, count) for n, point in enumerate(points)]
-
-    def conclude(self, results: Sequence[BatchResult], orbits: Ints) -> tuple[tuple[TunedParameter, ...], Interval]:
-        """Return the parameters, and what may be expected of them; `orbits` are those of the finals' openings."""
-        if not results:
-            nothing = np.zeros(1, np.int64)
-            return self._tuned, promise(nothing, nothing, self._is_alone)
-        leads = results[0].each - (1 if self._is_alone else results[1].each)
-        return self._tuned, promise(leads, orbits, self._is_alone)
-
-    def _fitted(self) -> Response:
-        won = [result.each for result in self._results]
-        contests = Contests(
-            self._uppers if self._is_alone else np.hstack([self._uppers, self._lowers]).reshape(len(won), -1),
-            self._lowers if self._is_alone else None,
-            np.array([each.sum() for each in won], np.float64),
-            np.array([2 * len(each) for each in won], np.float64),
-            np.array([float(((each - each.mean()) ** 2).sum()) for each in won]),
+    def batch(self, key: int, values: Floats, other: Floats | None, start: int, count: int) -> Batch:
+        """Let values meet others, or whoever stays as they are, on so many openings from a place on."""
+        first, second = (
+            str(self.opponent or self.spec if point is None else with_values(self.spec, self.space.values(point)))
+            for point in (values, other)
         )
-        matters = importance(self._uppers, self._lowers, self._leads / (2 * self._plan.openings))
-        return fit_response(contests, self._path[0], matters)
+        return self.pool.batch(key, first, second, start, count)
+
+
+Search = Generator[tuple[Floats, list[Batch]], list[BatchResult], Outcome]
+"""Yields for each round, and then for the finals, the point where it stands and batches; is sent their results."""
+
+
+def _finals(
+    study: Study, point: Floats, points: Sequence[Floats], keys: int, start: int, count: int
+) -> Generator[tuple[Floats, list[Batch]], list[BatchResult], tuple[Ints, Ints]]:
+    """Let values meet whoever stays as they are, all on the same openings, which nothing was chosen by.
+
+    Returns:
+        int64[points, n], the games won of each opening's two, and int64[n], the orbits of the openings.
+    """
+    key, count = keys * study.plan.rounds * study.plan.directions, max(1, min(len(study.pool), count))
+    finals = [study.batch(key + n, values, None, start, count) for n, values in enumerate(points)]
+    results = yield point, finals
+    if not finals:
+        return np.empty((0, 1), np.int64), np.zeros(1, np.int64)
+    return np.array([result.each for result in results]), study.pool.orbits[list(finals[0].numbers)]
+
+
+def spsa(study: Study) -> Search:
+    """Search by SPSA, with finals between the best values of a quadratic and the old ones, if they differ."""
+    space, plan, is_alone, count = study.space, study.plan, study.is_alone, study.plan.openings
+    path = [space.shares(space.start)]
+    uppers = lowers = np.empty((0, len(space.free)))
+    all_leads, all_results = np.empty(0), list[BatchResult]()
+    for round_ in range(1, plan.rounds + 1):
+        signs = directions(plan, round_, len(space.free))
+        both = (space.playable(space.at(points)) for points in ends(path[-1], signs, round_))
+        upper, lower = (space.shares(points) for points in both)
+        batches = []
+        for contest, points in enumerate(zip(space.at(upper), space.at(lower), strict=True), len(uppers)):
+            pairs = [points] if is_alone else [(point, None) for point in points]
+            batches += [study.batch(2 * contest + n, *pair, contest * count, count) for n, pair in enumerate(pairs)]
+        results = yield space.at(path[-1]), batches
+        wins = np.array([float(result.wins) for result in results]).reshape(len(signs), -1)
+        leads = 2 * (wins[:, 0] - count) if is_alone else wins[:, 0] - wins[:, 1]
+        path.append(moved(plan, path[-1], signs, leads, round_))
+        uppers, lowers = np.vstack([uppers, upper]), np.vstack([lowers, lower])
+        all_leads, all_results = np.append(all_leads, leads), [*all_results, *results]
+    matters = importance(uppers, lowers, all_leads / (2 * count))
+    tuned = _tuned(space, fit_response(_contests(uppers, lowers, all_results, is_alone), path[0], matters))
+    new = np.array([parameter.after for parameter in tuned])
+    finalists = [] if (new == space.start).all() else [new] if is_alone else [new, space.start]
+    finals = _finals(study, space.at(path[-1]), finalists, 2, plan.games // 2, round(FINALS * plan.games / 2))
+    won, orbits = yield from finals
+    lead = won[0] - (1 if is_alone else won[1]) if finalists else np.zeros(1, np.int64)
+    return Outcome(tuned, promise(lead, orbits, is_alone))
+
+
+def _contests(uppers: Floats, lowers: Floats, results: Sequence[BatchResult], is_alone: bool) -> Contests:
+    won = [result.each for result in results]
+    return Contests(
+        uppers if is_alone else np.hstack([uppers, lowers]).reshape(len(won), -1),
+        lowers if is_alone else None,
+        np.array([each.sum() for each in won], np.float64),
+        np.array([2 * len(each) for each in won], np.float64),
+        np.array([float(((each - each.mean()) ** 2).sum()) for each in won]),
+    )
 
 
 def _tuned(space: Space, response: Response) -> tuple[TunedParameter, ...]:
@@ -387,7 +365,20 @@ def _top(beta: Floats, edges: Floats, start: Floats) -> Floats:
 
 
 Point = tuple[float, ...]
-"""Values of the parameters that are tuned."""
+Tried = dict[Point, tuple[int, int]]
+"""By the values of the parameters that are tuned, the games won and played."""
+
+
+def spsa_facts(space: Space) -> dict[str, object]:
+    """Return what determines the games of SPSA beside the plan: the ranges."""
+    ranges = [[name, low, high] for name, low, high in zip(space.names, space.low, space.high, strict=True)]
+    return {"what": "tuning", "parameters": ranges}
+
+
+def optuna_facts(space: Space) -> dict[str, object]:
+    """Return what determines the games of Optuna beside the plan: its version, and the ranges in words."""
+    ranges = [[parameter.name, parameter.range_text] for parameter in space.searched]
+    return {"what": "sampling", "sampler": f"optuna {check_optuna()}", "parameters": ranges}
 
 
 def check_optuna() -> str:
@@ -403,69 +394,54 @@ def check_optuna() -> str:
     return str(optuna.__version__)
 
 
-class OptunaSearch:
-    """Optuna: every vector `tried`, with its games won and played; the values as they are come first. See `Spsa`."""
+def optuna_search(study: Study) -> Search:
+    """Search by Optuna, with finals between the best vectors; the values as they are come first."""
+    import optuna
 
-    def __init__(self, space: Space, plan: SpsaPlan, is_alone: bool) -> None:
-        import optuna
-
-        self._space, self._plan, self._is_alone = space, plan, is_alone
-        self.tried: dict[Point, tuple[int, int]] = {}
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-        with warnings.catch_warnings():
-            # the constant liar takes vectors being played for bad ones, so that a round's are not all the same
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            sampler = optuna.samplers.TPESampler(seed=plan.seed, constant_liar=True)
-        self._optuna = optuna.create_study(direction="maximize", sampler=sampler)
-        self._optuna.enqueue_trial({each.name: each.checked(each.default) for each in space.searched})
-        self._distributions = {parameter.name: _distribution(parameter) for parameter in space.searched}
-
-    @staticmethod
-    def described(space: Space) -> dict[str, object]:
-        """Return the version of Optuna, and the ranges in words."""
-        ranges = [[parameter.name, parameter.range_text] for parameter in space.searched]
-        return {"what": "sampling", "sampler": f"optuna {check_optuna()}", "parameters": ranges}
-
-    @property
-    def point(self) -> Floats:
-        """float64[p], the vector that has won most so far."""
-        return np.array(max(self.tried, key=lambda point: _shrunk(self.tried, point), default=self._space.start))
-
-    def ask(self, round_: int) -> list[Meeting]:
-        """Return a round's vectors, each against the opponent or the values as they are."""
-        plan, space = self._plan, self._space
-        self._trials = [self._optuna.ask(self._distributions) for _ in range(plan.directions)]
-        self._asked = [space.rounded(np.array([trial.params[name] for name in space.names])) for trial in self._trials]
+    space, plan = study.space, study.plan
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    with warnings.catch_warnings():
+        # the constant liar takes vectors being played for bad ones, so that a round's are not all the same
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        sampler = optuna.samplers.TPESampler(seed=plan.seed, constant_liar=True)
+    optimiser = optuna.create_study(direction="maximize", sampler=sampler)
+    optimiser.enqueue_trial({each.name: each.checked(each.default) for each in space.searched})
+    distributions = {parameter.name: _distribution(parameter) for parameter in space.searched}
+    tried: Tried = {}
+    for round_ in range(plan.rounds):
+        trials = [optimiser.ask(distributions) for _ in range(plan.directions)]
+        vectors = [space.rounded(np.array([trial.params[name] for name in space.names])) for trial in trials]
         key, first = round_ * plan.directions, round_ * plan.openings
-        return [Meeting(key + n, vector, None, first, plan.openings) for n, vector in enumerate(self._asked)]
+        batches = [study.batch(key + n, vector, None, first, plan.openings) for n, vector in enumerate(vectors)]
+        results = yield _leader(space, tried), batches
+        for trial, vector, result in zip(trials, vectors, results, strict=True):
+            optimiser.tell(trial, result.wins / result.games)
+            wins, games = tried.get(tuple(vector), (0, 0))
+            tried[tuple(vector)] = wins + result.wins, games + result.games
+    return (yield from optuna_finals(study, tried))
 
-    def tell(self, results: Sequence[BatchResult]) -> None:
-        """Tell Optuna how many games were won."""
-        for trial, vector, result in zip(self._trials, self._asked, results, strict=True):
-            self._optuna.tell(trial, result.wins / (2 * result.openings))
-            wins, games = self.tried.get(tuple(vector), (0, 0))
-            self.tried[tuple(vector)] = wins + result.wins, games + 2 * result.openings
 
-    def finals(self, pool: int) -> list[Meeting]:
-        """Let the best meet once more, on openings that none of them was chosen by."""
-        others = (point for point in self.tried if point != tuple(self._space.start))
-        best = sorted(others, key=lambda point: _shrunk(self.tried, point), reverse=True)[:FINALISTS]
-        self._finalists = [self._space.start, *map(np.array, best)]
-        count = max(2, min(pool, round(OPTUNA_FINALS / (1 - OPTUNA_FINALS) * self._plan.games / (2 * FINALISTS))))
-        key, first = self._plan.rounds * self._plan.directions, self._plan.rounds * self._plan.openings
-        points = self._finalists[self._is_alone :]  # the values as they are do not meet themselves
-        return [Meeting(key + n, point, None, first, count) for n, point in enumerate(points)]
+def optuna_finals(study: Study, tried: Tried) -> Search:
+    """Let the best meet once more, and return the parameters with the best of these, or as they are."""
+    space, plan = study.space, study.plan
+    others = (point for point in tried if point != tuple(space.start))
+    best = sorted(others, key=lambda point: _shrunk(tried, point), reverse=True)[:FINALISTS]
+    finalists = [space.start, *map(np.array, best)]
+    count = max(2, round(OPTUNA_FINALS / (1 - OPTUNA_FINALS) * plan.games / (2 * FINALISTS)))
+    points = finalists[study.is_alone :]  # the values as they are do not meet themselves
+    won, orbits = yield from _finals(study, _leader(space, tried), points, 1, plan.rounds * plan.openings, count)
+    chosen, promised = preferred(won, orbits, study.is_alone)
+    changes = zip(space.searched, space.start.tolist(), finalists[chosen].tolist(), strict=True)
+    parameters = tuple(
+        TunedParameter(each.name, (each.low, each.high), before, after, range_text=each.range_text)
+        for each, before, after in changes
+    )
+    return Outcome(parameters, promised, len(tried))
 
-    def conclude(self, results: Sequence[BatchResult], orbits: Ints) -> tuple[tuple[TunedParameter, ...], Interval]:
-        """Return the parameters with the best of the finalists, or as they are, and what may be expected of it."""
-        won = np.array([result.each for result in results])
-        best, promised = preferred(won, orbits, self._is_alone)
-        changes = zip(self._space.searched, self._space.start.tolist(), self._finalists[best].tolist(), strict=True)
-        parameters = tuple(
-            TunedParameter(each.name, (each.low, each.high), before, after, range_text=each.range_text)
-            for each, before, after in changes
-        )
-        return parameters, promised
+
+def _leader(space: Space, tried: Tried) -> Floats:
+    """Return the vector that has won most so far."""
+    return np.array(max(tried, key=lambda point: _shrunk(tried, point), default=space.start))
 
 
 def preferred(won: Ints, orbits: Ints, is_alone: bool) -> tuple[int, Interval]:
@@ -495,7 +471,7 @@ def _distribution(parameter: Parameter) -> Any:
     return FloatDistribution(parameter.low, parameter.high)
 
 
-def _shrunk(tried: Mapping[Point, tuple[int, int]], point: Point) -> float:
+def _shrunk(tried: Tried, point: Point) -> float:
     """The share of games that a vector won, shrunk towards that of all vectors by the games of a single trial."""
     # Vectors asked for again have played more than others, so that their shares stray less.
     won, played = np.sum(list(tried.values()), axis=0)

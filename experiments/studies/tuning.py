@@ -7,8 +7,7 @@ where it ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,123 +15,32 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from knights_isolation.isolation.rules.game import USUAL_SIZE, Limit, Size
-from knights_isolation.isolation.rules.seeds import splitmix64
 
 from ..plan import AgentLike, Spec, complete, make_agent, named, parse_limit, parse_spec, settings_text, spec_of
-from ..plan.openings import OpeningSet, orbit_ids, random_openings, split_of
 from ..plan.run_keeping import kept_config
-from ..play.cluster.cluster_access import UserFile, chosen, files_of, placed_specs
-from ..play.parallel_map import parallel_mapper
 from ..play.runner import Play, play_kept, play_tournament
 from ..record.checked_lines import append_lines, open_journal
 from ..statistics.contender_verdicts import judge as judge_run
 from ..statistics.game_pairs import matchups
 from ..statistics.paired_differences import compare_directly
-from ..statistics.proportions import Floats, Interval, Ints
+from ..statistics.proportions import Floats, Interval
 from ..statistics.run_results import load_findings
-from .parameter_space import Space, TunedParameter, space_of
-from .samplers import BatchResult, Meeting, OptunaSearch, Spsa, SpsaPlan, check_optuna, plan_of, sampling_plan
+from .batches import BatchResult, playing, pool_of, prepare
+from .parameter_space import TunedParameter, space_of, with_values
+from .samplers import (
+    SpsaPlan,
+    Study,
+    check_optuna,
+    optuna_facts,
+    optuna_search,
+    plan_of,
+    sampling_plan,
+    spsa,
+    spsa_facts,
+)
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.search.agents import Agent
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Openings to be played by two agents, each twice with sides swapped: by key, specs, and the openings' numbers."""
-
-    key: int
-    first: str
-    second: str
-    openings: tuple[tuple[int, ...], ...]
-    numbers: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class OpeningPool:
-    """Openings of one side of the split, and their orbits: int64[n]."""
-
-    openings: OpeningSet
-    orbits: Ints
-
-    def __len__(self) -> int:
-        return len(self.openings)
-
-    def batch(self, key: int, first: str, second: str, start: int, count: int) -> Batch:
-        """Return so many openings from a place on, around and around."""
-        numbers = tuple(number % len(self) for number in range(start, start + count))
-        return Batch(key, first, second, tuple(self.openings[number] for number in numbers), numbers)
-
-    def orbits_of(self, meetings: Sequence[Meeting]) -> Ints:
-        """Return the orbits of the openings of meetings that share them all: int64[n]; none without meetings."""
-        places = np.arange(meetings[0].openings) + meetings[0].first if meetings else np.empty(0, np.int64)
-        orbits: Ints = self.orbits[places % len(self)]
-        return orbits
-
-
-def pool_of(size: Size, plies: int, count: int, seed: int) -> OpeningPool:
-    """Draw at most `count` random openings of the half for fitting.
-
-    Raises:
-        ValueError: the board has too few openings of that many plies.
-    """
-    drawn = random_openings(size, plies, 2 * count + 200, seed)
-    orbits = orbit_ids(drawn.cells, size)
-    rows = np.flatnonzero(split_of(orbits) == "fit")[:count]
-    if not len(rows):
-        raise ValueError(f"a {size} board has too few openings of {plies} plies to hold some out; use more plies")
-    return OpeningPool(OpeningSet(size, drawn.cells[rows], 0), np.unique(orbits[rows], return_inverse=True)[1])
-
-
-PlayBatches = Callable[[Sequence[Batch]], Iterator[BatchResult]]
-"""What becomes of batches, in no order."""
-
-
-@contextmanager
-def playing(size: Size, jobs: int = 1, cluster: str | None = None) -> Iterator[PlayBatches]:
-    """Return a function that plays batches on boards of one size; see `parallel_mapper`."""
-    with parallel_mapper(jobs, cluster) as spread:
-
-        def play(batches: Sequence[Batch]) -> Iterator[BatchResult]:
-            specs = (spec for batch in batches for spec in (batch.first, batch.second))
-            files = files_of(specs) if chosen(cluster, jobs) else ()
-            return spread(play_batch, ((batch, size, files) for batch in batches))
-
-        yield play
-
-
-def play_batch(batch: Batch, size: Size, files: Sequence[UserFile] = ()) -> BatchResult:
-    """Play every opening of a batch twice, by agents that may come from these users' files of another machine."""
-    first, second = (make_agent(parse_spec(text)) for text in placed_specs((batch.first, batch.second), files))
-    return BatchResult.of(batch.key, *play_pairs(first, second, batch.openings, batch.numbers, size))
-
-
-def play_pairs(
-    first: Agent, second: Agent, openings: Sequence[Sequence[int]], numbers: Iterable[int], size: Size
-) -> tuple[Ints, int]:
-    """Play every opening twice with sides swapped; seeds follow from the openings' numbers.
-
-    Returns:
-        int64[n], the games that the first agent won of each opening's two, and how many games were forfeited.
-    """
-    from knights_isolation.isolation.games.match import play_games
-
-    seeds = [int(splitmix64(number + 1)) for number in numbers]
-    games = (play_games(first, second, openings, seeds, size), play_games(second, first, openings, seeds, size))
-    wins = (games[0].winner == 1).astype(np.int64) + (games[1].winner == 2)
-    return wins, sum(int(game.is_forfeit.sum()) for game in games)
-
-
-def prepare(specs: Sequence[str], size: Size) -> list[Agent]:
-    """Return the agents of specs, compiled, so that workers find their code.
-
-    Raises:
-        SpecError: a spec names no agent.
-    """
-    agents = [make_agent(parse_spec(text)) for text in specs]
-    for agent in agents:
-        agent.compiled(size)
-    return agents
 
 
 def subject_of(text: str, limit: Limit | None, *, needs: str = "heuristic") -> Spec:
@@ -161,14 +69,9 @@ def opponent_of(text: str) -> Spec:
     return spec
 
 
-def with_values(spec: Spec, values: Mapping[str, float]) -> Spec:
-    """Return the spec of the agent with these values of some parameters, under the same name."""
-    return replace(spec, parameters=tuple(sorted((dict(spec.parameters) | dict(values)).items())))
-
-
 OPENINGS = 4000
 """Number of openings to tune on, if the board has as many."""
-Sampler = Literal["spsa", "optuna"]
+SamplerName = Literal["spsa", "optuna"]
 
 
 @dataclass(frozen=True)
@@ -186,11 +89,11 @@ class TuningTask:
     plies: int = 4
     openings: int = OPENINGS
     plan: SpsaPlan = plan_of(20_000, 1)
-    sampler: Sampler = "spsa"
+    sampler: SamplerName = "spsa"
 
 
 def tuning_task(
-    agent: AgentLike, opponent: AgentLike | None, limit: str, games: int, seed: int, sampler: Sampler, **asked: Any
+    agent: AgentLike, opponent: AgentLike | None, limit: str, games: int, seed: int, sampler: SamplerName, **asked: Any
 ) -> TuningTask:
     """Return the task of tuning an agent's parameters by about so many games; `asked` are further fields of it.
 
@@ -237,36 +140,6 @@ class Tuning:
         return {parameter.name: parameter.after for parameter in self.parameters if parameter.after != parameter.before}
 
 
-@dataclass(frozen=True)
-class Study:
-    """A tuning that is being played: its openings, and the results so far by key, kept in a file `out`."""
-
-    question: TuningTask
-    space: Space
-    pool: OpeningPool
-    results: dict[int, BatchResult]
-    play: PlayBatches
-    out: Path | None
-
-    def meet(self, meetings: Sequence[Meeting]) -> list[BatchResult]:
-        """Return the results of meetings in order; missing ones are played, and kept as they finish."""
-        missing = [
-            self.pool.batch(each.key, self._spec(each.values), self._spec(each.other), each.first, each.openings)
-            for each in meetings
-            if each.key not in self.results
-        ]
-        for result in self.play(missing) if missing else ():
-            self.results[result.key] = result
-            if self.out:
-                append_lines(self.out, [asdict(result)])
-        return [self.results[each.key] for each in meetings]
-
-    def _spec(self, values: Floats | None) -> str:
-        if values is None:
-            return str(self.question.opponent or self.question.spec)
-        return str(with_values(self.question.spec, self.space.values(values)))
-
-
 def tune(
     question: TuningTask,
     out: Path | None = None,
@@ -291,25 +164,31 @@ def tune(
     plan, is_optuna = question.plan, question.sampler == "optuna"
     space = space_of(agent.heuristic, question.wanted, with_choices=is_optuna)
     pool = pool_of(question.size, question.plies, question.openings, plan.seed)
-    choice = OptunaSearch if is_optuna else Spsa
+    study = Study(question.spec, question.opponent, space, pool, plan)
     facts = {
-        **choice.described(space), "agents": settings, "size": str(question.size),
+        **(optuna_facts if is_optuna else spsa_facts)(space), "agents": settings, "size": str(question.size),
         "openings": [question.plies, len(pool)], "plan": asdict(plan),
     }  # fmt: skip
-    search: OptunaSearch | Spsa = choice(space, plan, question.opponent is None)
-    path = [search.point]
+    search = optuna_search(study) if is_optuna else spsa(study)
+    path: list[Floats] = []
     with playing(question.size, **where) as play:
         played = open_journal(out, facts, lambda line: BatchResult(**line)) if out else []
-        study = Study(question, space, pool, {result.key: result for result in played}, play, out)
-        show(TuningProgress(0, plan.rounds, space.names, np.array(path)))
-        for round_ in range(plan.rounds):
-            search.tell(study.meet(search.ask(round_)))
-            path.append(search.point)
-            show(TuningProgress(round_ + 1, plan.rounds, space.names, np.array(path)))
-        finals = search.finals(len(pool))
-        parameters, promised = search.conclude(study.meet(finals), pool.orbits_of(finals))
-    results, vectors = study.results.values(), len(search.tried) if isinstance(search, OptunaSearch) else None
-    games, forfeits = 2 * sum(result.openings for result in results), sum(result.forfeits for result in results)
+        results = {result.key: result for result in played}
+        point, batches = next(search)
+        while True:
+            path.append(point)
+            show(TuningProgress(len(path) - 1, plan.rounds, space.names, np.array(path)))
+            missing = [batch for batch in batches if batch.key not in results]
+            for result in play(missing) if missing else ():
+                results[result.key] = result
+                if out:
+                    append_lines(out, [asdict(result)])
+            try:
+                point, batches = search.send([results[batch.key] for batch in batches])
+            except StopIteration as end:
+                parameters, promised, vectors = end.value
+                break
+    games, forfeits = (sum(getattr(each, name) for each in results.values()) for name in ("games", "forfeits"))
     return Tuning(parameters, promised, games, forfeits, np.array(path), vectors)
 
 

@@ -160,8 +160,7 @@ def _improved(
     name: str, spec: Spec, improve: Callable[[], Result[Any]], chart_of: Callable[[Any], Plot | RowChart | None]
 ) -> tuple[Step, Spec]:
     """Go on with new values if they are significantly better; old ones are no reason to stop."""
-    from knights_isolation.experiments.studies.parameter_space import options_text
-    from knights_isolation.experiments.studies.tuning import with_values
+    from knights_isolation.experiments.studies.parameter_space import options_text, with_values
     from knights_isolation.isolation.rules.parameters import parameters_of
 
     if not parameters_of(make_agent(spec).heuristic):

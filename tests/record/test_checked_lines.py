@@ -20,7 +20,7 @@ from knights_isolation.experiments.record.checked_lines import (
 )
 from knights_isolation.experiments.record.run_directory import TRIES, TRIES_SETTING
 from knights_isolation.experiments.record.tries import Try, add_tries, read_tries
-from knights_isolation.experiments.studies.samplers import BatchResult
+from knights_isolation.experiments.studies.batches import BatchResult
 from knights_isolation.isolation.rules.game import Size
 
 FIRST = Try("screen", "Ä", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)

@@ -15,18 +15,10 @@ from cli import main
 from knights_isolation.experiments.plan import make_agent, parse_spec
 from knights_isolation.experiments.statistics.proportions import Interval as Estimate
 from knights_isolation.experiments.studies import tuning
+from knights_isolation.experiments.studies.batches import Batch, BatchResult, OpeningPool, pool_of
 from knights_isolation.experiments.studies.parameter_space import space_of
-from knights_isolation.experiments.studies.samplers import BatchResult, OptunaSearch, SpsaPlan, _shrunk, sampling_plan
-from knights_isolation.experiments.studies.tuning import (
-    Batch,
-    OpeningPool,
-    Study,
-    Tuning,
-    TuningTask,
-    pool_of,
-    subject_of,
-    tune,
-)
+from knights_isolation.experiments.studies.samplers import SpsaPlan, Study, _shrunk, optuna_finals, sampling_plan
+from knights_isolation.experiments.studies.tuning import Tuning, TuningTask, subject_of, tune
 from knights_isolation.isolation.rules.game import Size
 from knights_isolation.isolation.rules.parameters import ParameterError
 
@@ -191,17 +183,17 @@ def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) ->
     heuristic = make_agent(asked.spec).heuristic
     assert heuristic is not None
 
-    def play(batches: Sequence[Batch]) -> Iterator[BatchResult]:
-        for batch in batches:
-            chance = expit(strength(batch.first) - strength(batch.second))
-            wins = np.random.default_rng([seed, batch.key]).binomial(2, chance, len(batch.numbers))
-            yield BatchResult.of(batch.key, wins, 0)
+    def play(batch: Batch) -> BatchResult:
+        chance = expit(strength(batch.first) - strength(batch.second))
+        wins = np.random.default_rng([seed, batch.key]).binomial(2, chance, len(batch.numbers))
+        return BatchResult.of(batch.key, wins, 0)
 
-    space = space_of(heuristic, ("weight",))
-    study, search = Study(asked, space, pool, {}, play, None), OptunaSearch(space, asked.plan, True)
-    search.tried = {(weight,): (1, 2) for weight in weights}
-    meetings = search.finals(len(pool))
-    return Tuning(*search.conclude(study.meet(meetings), pool.orbits_of(meetings)), 0, 0, np.zeros((1, 1)))
+    study = Study(asked.spec, None, space_of(heuristic, ("weight",)), pool, asked.plan)
+    search = optuna_finals(study, {(weight,): (1, 2) for weight in weights})
+    _, batches = next(search)
+    with pytest.raises(StopIteration) as end:
+        search.send([play(batch) for batch in batches])
+    return Tuning(*end.value.value[:2], 0, 0, np.zeros((1, 1)))
 
 
 def test_finals_promise_no_more_than_is_there(spec: str) -> None:

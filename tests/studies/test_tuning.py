@@ -25,11 +25,13 @@ from knights_isolation.experiments.record.run_directory import list_runs
 from knights_isolation.experiments.statistics.contender_verdicts import judge as judge_run
 from knights_isolation.experiments.statistics.proportions import Interval as Estimate
 from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.studies import batches as batches_room
 from knights_isolation.experiments.studies import samplers
 from knights_isolation.experiments.studies import tuning as tuning_room
+from knights_isolation.experiments.studies.batches import Batch, BatchResult, play_batch, pool_of
+from knights_isolation.experiments.studies.parameter_space import with_values
 from knights_isolation.experiments.studies.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
 from knights_isolation.experiments.studies.samplers import (
-    BatchResult,
     Contests,
     SpsaPlan,
     directions,
@@ -41,16 +43,12 @@ from knights_isolation.experiments.studies.samplers import (
     plan_of,
 )
 from knights_isolation.experiments.studies.tuning import (
-    Batch,
     Judgement,
     TuningProgress,
     TuningTask,
     judge,
-    play_batch,
-    pool_of,
     subject_of,
     tune,
-    with_values,
 )
 from knights_isolation.isolation import Limit
 from knights_isolation.isolation.games.match import play_games
@@ -307,7 +305,7 @@ def test_a_run_that_was_cut_short_goes_on_to_the_same_end(spec: str, monkeypatch
         played.append(batch)
         return play_batch(batch, *options)
 
-    monkeypatch.setattr(tuning_room, "play_batch", again)
+    monkeypatch.setattr(batches_room, "play_batch", again)
     second = tune(question(spec), cut)
     assert len(played) == len(lines) - 14
     assert second.parameters == first.parameters
