@@ -11,16 +11,15 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from operator import attrgetter, itemgetter
-from time import perf_counter
 from typing import Any
 
 from . import board as plain
 from .drawing import to_svg
-from .edition import GameHistory, TimeLeft, edition_of, read_move
-from .game import USUAL_SIZE, SizeLike, size_of
+from .edition import GameHistory, edition_of, read_move
+from .game import USUAL_SIZE, SizeLike, size_of, start_clock
 from .geometry import Locations, Move, cell_of, full_mask, parse_moves, words
 
-_VIEWS = ("_rows_view", "_flat_view", "_moves_view", "_is_viewed")
+_VIEWS = ("_rows_view", "_flat_view", "_is_viewed")
 """Views of the position, computed when first read and cached until it changes, and the mark that there are some."""
 
 
@@ -89,24 +88,15 @@ class Board(plain.Board):
     # `attrgetter` is implemented in C: code that reads single elements spends most of its time here.
     __board_state__ = property(attrgetter("_rows_view"), _set_rows)
 
-    @cached_property
-    def _moves_view(self) -> tuple[Any, dict[Any, Move | None]]:
-        self._is_viewed = True
-        moves = [None if cell is None else divmod(cell, self.width) for cell in self.locations]
-        return self.players, _MirrorDict(zip(self.players, moves, strict=True), self, "__last_player_move__")
-
     @property
     def __last_player_move__(self) -> dict[Any, Move | None]:
-        moves: dict[Any, Move | None]
-        players, moves = self._moves_view
-        if players is not self.players:
-            self._forget_views()
-            _, moves = self._moves_view
-        return moves
+        moves = [None if cell is None else divmod(cell, self.width) for cell in self.locations]
+        return _MirrorDict(zip(self.players, moves, strict=True), self, "__last_player_move__")
 
     @__last_player_move__.setter
     def __last_player_move__(self, moves: dict[Any, Move | None]) -> None:
-        first, second = (self._cell_at(moves.get(player)) for player in self.players)
+        placed = [moves.get(player) for player in self.players]
+        first, second = (None if move is None else cell_of(move, self.width) for move in placed)
         self._set_position(locations=(first, second))
 
     @property
@@ -195,7 +185,7 @@ class Board(plain.Board):
         moves: list[Any] = []
         while True:
             legal_moves = self.get_legal_moves()
-            clock = _clock(limit)
+            clock = start_clock(limit)
             mover = self.active_player
             move = edition_of(mover).ask(mover, self.copy(), clock)
             late = edition_of(mover).is_late(move, clock)
@@ -247,9 +237,6 @@ class Board(plain.Board):
         # A player that plays against itself is indistinguishable from its opponent.
         if self.players[0] is not self.players[1]:
             self._set_position(active_index=self._index_of(player) ^ waiting)
-
-    def _cell_at(self, move: Move | None) -> int | None:
-        return None if move is None else cell_of(move, self.width)
 
     def _flat_at(self, cell: int | None) -> int | None:
         return None if cell is None else cell // self.width + cell % self.width * self.height
@@ -337,11 +324,6 @@ def _by_column(rows: int, columns: int) -> itemgetter[Any]:
     cells = rows * columns
     order = [row * columns + column for column in range(columns) for row in range(rows)]
     return itemgetter(*order, cells, cells + 1, cells + 2)
-
-
-def _clock(milliseconds: float) -> TimeLeft:
-    start = perf_counter()
-    return lambda: milliseconds - 1000 * (perf_counter() - start)
 
 
 def position_of(size: SizeLike | None = None, moves: str = "", fen: str | None = None) -> Board:

@@ -17,14 +17,12 @@ from typing import Any
 from ..usercode.parsing import parse
 from ..usercode.user_exceptions import format_exception, return_lines, safe_repr
 from .board import Board
-from .game import USUAL_SIZE, Size
+from .game import USUAL_SIZE, Size, TimeLeft
 from .geometry import Move
 from .parameters import arguments_of
 from .third_edition import from_state_cell, state_of, take_turn
 
 GameHistory = list[list[int]] | list[list[Move | None]]
-TimeLeft = Callable[[], float]
-"""Returns the milliseconds left for a player's move."""
 
 
 @dataclass(frozen=True)

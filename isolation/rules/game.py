@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from math import inf
 from operator import index
+from time import perf_counter
 from typing import NamedTuple
 
 
@@ -138,6 +140,16 @@ class Limit:
 
     def __repr__(self) -> str:
         return f"Limit({self.unit}={getattr(self, self.unit)!r})"
+
+
+TimeLeft = Callable[[], float]
+"""Returns the milliseconds left for a player's move; negative if it is late."""
+
+
+def start_clock(milliseconds: float, now: Callable[[], float] = perf_counter) -> TimeLeft:
+    """Return the time left of so many milliseconds, which run from now on; `now` returns seconds."""
+    started = now()
+    return lambda: milliseconds - 1e3 * (now() - started)
 
 
 @dataclass(frozen=True)

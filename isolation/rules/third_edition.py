@@ -20,12 +20,12 @@ from collections.abc import Callable
 from enum import Enum, IntEnum
 from functools import lru_cache, partial, wraps
 from queue import Empty, Queue
-from time import perf_counter
 from types import FunctionType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from ..usercode.timeouts import raise_in_thread
 from .board import Board, Memo
+from .game import TimeLeft, start_clock
 from .geometry import Locations, Move
 from .parameters import arguments_of
 
@@ -271,7 +271,6 @@ def required_parameters(function: Callable[..., Any]) -> list[str]:
     return [each.name for each in given if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
 
 
-TimeLeft = Callable[[], float]
 _TICK, _LONGEST_WAIT = 0.02, 60.0
 
 
@@ -463,9 +462,4 @@ def fork_get_action(game_state: Isolation, active_player: Any, time_limit: float
         queue.Empty: the player has put no action.
         BaseException: any exception that the player raises before it has put one.
     """
-    started = perf_counter()
-
-    def time_left() -> float:
-        return float("inf") if debug else time_limit - 1e3 * (perf_counter() - started)
-
-    return take_turn(active_player, game_state, time_left)
+    return take_turn(active_player, game_state, start_clock(float("inf") if debug else time_limit))

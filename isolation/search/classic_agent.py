@@ -10,7 +10,7 @@ from typing import Any
 
 from ..rules.classic_board import Board
 from ..rules.edition import THIRD, TOO_LATE, describe_answer, edition_of, make_player, names_no_move, read_move, seat
-from ..rules.game import Limit, Reason
+from ..rules.game import Limit, Reason, start_clock
 from ..rules.geometry import cell_of
 from ..rules.third_edition import unsupported_size_reason
 from . import SearchResult
@@ -119,11 +119,7 @@ class ClassicPlayer:
         legal_moves = board.get_legal_moves()
         game = seat(board, self.player)
         started, computing = clock(), time.process_time()
-
-        def time_left() -> float:
-            return self.limit.value - 1e3 * (clock() - started)
-
-        move = edition_of(self.player).ask(self.player, game, time_left)
+        move = edition_of(self.player).ask(self.player, game, start_clock(self.limit.value, clock))
         seconds, computed = clock() - started, time.process_time() - computing
         cell = read_move(move)
         if cell is None or cell not in legal_moves:

@@ -35,7 +35,7 @@ class PerfectAgent(StatelessAgent):
     heuristic: Heuristic
     heuristic_name: str
     limit: Limit = DEFAULT_LIMIT
-    is_user_code: bool = False
+    is_user_code = False
     is_compilable = False
 
     def __post_init__(self) -> None:
@@ -62,8 +62,7 @@ class PerfectAgent(StatelessAgent):
     @property
     def fallback(self) -> SearchAgent:
         """The heuristic search, with half of the limit."""
-        half, is_user_code = _half(self.limit), self.is_user_code
-        return SearchAgent(self.name, "alphabeta", self.heuristic, self.heuristic_name, half, is_user_code=is_user_code)
+        return SearchAgent(self.name, "alphabeta", self.heuristic, self.heuristic_name, _half(self.limit))
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         return in_time(self.find(board, seed), self.limit)
