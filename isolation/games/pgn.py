@@ -113,12 +113,11 @@ def write_pgn(
 
 @dataclass
 class _Draft:
-    """A tokenised game: `lines` are the lines of its moves, `comments` are keyed by the number of moves before them."""
+    """A tokenised game: its moves with their lines, and `comments` by the number of moves before them."""
 
     line: int
     tags: dict[str, str] = field(default_factory=dict)
-    moves: list[str] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
+    moves: list[tuple[str, int]] = field(default_factory=list)
     comments: dict[int, str] = field(default_factory=dict)
     result: str = UNDECIDED
 
@@ -144,8 +143,7 @@ def _split(text: str, source: str) -> Iterator[_Draft]:
         elif token["comment"] is not None:
             draft.comments[len(draft.moves)] = " ".join(token["comment"].split())
         elif token["move"]:
-            draft.moves.append(token["move"])
-            draft.lines.append(line)
+            draft.moves.append((token["move"], line))
         else:
             draft.result = token["result"]
             yield draft
@@ -156,7 +154,7 @@ def _split(text: str, source: str) -> Iterator[_Draft]:
 
 def _game(draft: _Draft, start: Board, winner: int, source: str) -> PgnGame:
     board = start.copy()
-    for ply, (text, line) in enumerate(zip(draft.moves, draft.lines, strict=True), start.active_index):
+    for ply, (text, line) in enumerate(draft.moves, start.active_index):
         try:
             board.play_cell(read_move(board, text))
         except ValueError as error:

@@ -114,7 +114,8 @@ class AgentDefaults(Protocol):
     @property
     def is_deterministic(self) -> bool:
         """Whether it plays the same move in the same position every time, on every machine."""
-        return not self.why_unrepeatable
+        limit = getattr(self, "limit", None)
+        return (limit is None or limit.is_reproducible) and not self.why_unrepeatable
 
     @property
     def has_depth(self) -> bool:
@@ -343,8 +344,7 @@ class SearchAgent(StatelessAgent):
     def is_deterministic(self) -> bool:
         """Whether it involves no clock and no random choices, and its heuristic is deterministic."""
         has_playouts = self.method == "mcts" and self.heuristic is None
-        is_fixed = self.limit.is_reproducible and not self.options.random_ties and not has_playouts
-        return is_fixed and not self.why_unrepeatable
+        return super().is_deterministic and not self.options.random_ties and not has_playouts
 
     @property
     def why_unrepeatable(self) -> str:

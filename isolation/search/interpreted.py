@@ -119,8 +119,7 @@ def search_in_python(
     draw = random_bits(seed)
     move, score, depth, exact, agreed = board.legal_cells()[0], 0.0, 0, False, 0
     line: Line = (move,)
-    first = limit.depth or 1
-    for horizon in range(first, first + 1 if limit.depth else board.blank.bit_count() + 1):
+    for horizon in [limit.depth] if limit.depth else range(1, board.blank.bit_count() + 1):
         search.reached_horizon = False
         try:
             value, new_line = _search_root(search, board, horizon, draw)

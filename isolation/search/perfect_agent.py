@@ -41,10 +41,6 @@ class PerfectAgent(StatelessAgent):
     def __post_init__(self) -> None:
         SearchBudget(self.limit)
 
-    @property
-    def is_deterministic(self) -> bool:
-        return self.limit.is_reproducible and not self.why_unrepeatable
-
     def settings(self) -> dict[str, Any]:
         limit = {self.limit.unit: getattr(self.limit, self.limit.unit)}
         fallback = {"heuristic": self.heuristic_name, "code": code_hash(self.heuristic)}
