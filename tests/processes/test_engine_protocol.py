@@ -172,7 +172,7 @@ class Script(Child):
     def used(self):
         return 0.0
 
-    def ending(self, seconds):
+    def ending(self, seconds=1.0):
         return ""
 
     def end(self):
