@@ -143,71 +143,62 @@ def _answer(agent: Agent, opponent: Agent, size: Size, opening: tuple[int, ...])
     side = 1 if not is_over(root)[0] and solve_moves(root).values[0] > 0 else 2
     agents = (agent, opponent) if side == 1 else (opponent, agent)
     wins = bool(play_games(*agents, [opening], [1], size).winner[0] == side)
-    search = _ErrorSearch(agent)
-    line = search.run(root if side == 1 else _expanded(root)[0])  # as player 2 the opponent moves first
-    game, error_ply = ((*opening, *line), 2 * len(search.levels) + side - 1) if line else ((), 0)
-    return OpeningAnswer(opening, side, game, error_ply, search.positions, search.is_decided, wins)
+    if side == 1:
+        states, paths = root, np.zeros((1, 0), np.int64)
+    else:  # the opponent moves first
+        states, _ = _expanded(root)
+        paths = states.other[:, None]
+    line, error, positions = _refutation(agent, states, paths)
+    game, error_ply = ((), 0) if line is None else ((*opening, *line), len(opening) + error)
+    return OpeningAnswer(opening, side, game, error_ply, positions, positions <= MOST_POSITIONS, wins)
 
 
-class _ErrorSearch:
-    """Breadth-first search for an error of an agent.
+def _refutation(agent: Agent, states: States, paths: Cells) -> tuple[list[int] | None, int, int]:
+    """Search breadth first for an error of the agent, to move in `states`, to each of which a row of `paths` leads.
 
-    `levels` are its positions after so many of its moves, the positions of the level before that they come from, and
-    its moves there.
+    Return the moves of a line that beats it, None if there is none or too many positions were examined; the number of
+    moves before the error; and that of the agent's positions that were examined.
     """
+    positions = 0
+    while len(states):
+        positions += len(states)
+        if positions > MOST_POSITIONS:
+            break
+        moves, failed = _asked(agent, states)
+        error = paths.shape[1]
+        if failed.any():
+            return paths[failed.argmax()].tolist(), error, positions
+        theirs, paths = _moved(states, moves), np.column_stack([paths, moves])
+        going_on = np.flatnonzero(~is_over(theirs))
+        theirs, paths = theirs.take(going_on), paths[going_on]
+        thrown = np.flatnonzero(solve_moves(theirs).values > 0)[:1]
+        if len(thrown):
+            return [*paths[thrown[0]].tolist(), *_won_by_opponent(agent, theirs.take(thrown))], error, positions
+        states, parents = _expanded(theirs)
+        paths = np.column_stack([paths[parents], states.other])
+    return None, 0, positions
 
-    def __init__(self, agent: Agent) -> None:
-        self.agent, self.positions, self.is_decided = agent, 0, True
-        self.levels: list[tuple[States, Cells, Cells]] = []
 
-    def run(self, start: States) -> tuple[int, ...]:
-        """Return the moves of a line that beats the agent; none if there is none, or if it was not decided."""
-        states, parents = start, np.zeros(len(start), np.int64)
-        while len(states):
-            self.positions += len(states)
-            if self.positions > MOST_POSITIONS:
-                self.is_decided = False
-                return ()
-            moves, failed = self._asked(states)
-            self.levels.append((states, parents, moves))
-            if failed.any():
-                return self._line(int(failed.argmax()))[:-1]
-            theirs = _moved(states, moves)
-            going_on = np.flatnonzero(~is_over(theirs))
-            thrown = going_on[solve_moves(theirs.take(going_on)).values > 0]
-            if len(thrown):
-                return (*self._line(int(thrown[0])), *self._won_by_opponent(theirs.take(thrown[:1])))
-            states, rows = _expanded(theirs.take(going_on))
-            parents = going_on[rows]
-        return ()
+def _asked(agent: Agent, states: States) -> tuple[Cells, NDArray[np.bool_]]:
+    """Return the agent's moves, and where it fails."""
+    answers = choose_moves(agent, states, np.ones(len(states), np.uint64))
+    return answers.cells.astype(np.int64), answers.failure != 0
 
-    def _asked(self, states: States) -> tuple[Cells, NDArray[np.bool_]]:
-        answers = choose_moves(self.agent, states, np.ones(len(states), np.uint64))
-        return answers.cells.astype(np.int64), answers.failure != 0
 
-    def _line(self, row: int) -> tuple[int, ...]:
-        """Return the moves up to the agent's in a position of the last level."""
-        line: list[int] = []
-        for number, (states, parents, moves) in reversed([*enumerate(self.levels)]):
-            before = [int(states.other[row])] if number or states.turns[row] else []
-            line = [*before, int(moves[row]), *line]
-            row = int(parents[row])
-        return tuple(line)
-
-    def _won_by_opponent(self, theirs: States) -> list[int]:
-        """Return the rest of a game in which the opponent keeps the win that it was given."""
-        line: list[int] = []
-        while True:
-            winning = int(solve_moves(theirs).winning[0, 0])
-            line.append((winning & -winning).bit_length() - 1)
-            states = _moved(theirs, np.array(line[-1:], np.int64))
-            if is_over(states)[0]:
-                return line
-            moves, failed = self._asked(states)
-            if failed[0]:
-                return line
-            line.append(int(moves[0]))
-            theirs = _moved(states, moves)
+def _won_by_opponent(agent: Agent, theirs: States) -> list[int]:
+    """Return the rest of a game in which the opponent keeps the win that it was given."""
+    line: list[int] = []
+    while True:
+        winning = int(solve_moves(theirs).winning[0, 0])
+        line.append((winning & -winning).bit_length() - 1)
+        states = _moved(theirs, np.array(line[-1:], np.int64))
+        if is_over(states)[0]:
+            return line
+        moves, failed = _asked(agent, states)
+        if failed[0]:
+            return line
+        line.append(int(moves[0]))
+        theirs = _moved(states, moves)
 
 
 def _moved(states: States, cells: Cells) -> States:

@@ -112,3 +112,12 @@ def test_what_cannot_be_refuted_is_said_in_one_line() -> None:
     assert (chance.exit_code, "leaves something to chance" in chance.output) == (2, True)
     large = CliRunner().invoke(main, ["perfect", "refute", "ID:improved", "--board", "9x11"])
     assert (large.exit_code, "up to 64 cells" in large.output) == (2, True)
+
+
+def test_an_agent_that_fails_at_its_first_move_holds_no_opening_as_either_player(tmp_path: Path) -> None:
+    (tmp_path / "fails.py").write_text("def fails(game, player):\n    raise ValueError('no')\n")
+    (found,) = ki.refute(f"ID:{tmp_path}/fails.py:fails", board="4x4", limits=["nodes=50"], openings=40, jobs=1).value
+    moving = [answer for answer in found.answers if answer.side == 1 or answer.positions]
+    assert {answer.side for answer in moving} == {1, 2}
+    assert not any(answer.is_held for answer in moving)
+    assert all(answer.error_ply == len(answer.line) == 1 + answer.side for answer in moving)
