@@ -177,7 +177,7 @@ class Card:
     note: str = ""
 
 
-Chart = RowChart | Grid | Boards | Plot
+Chart = RowChart | Grid | Boards | Plot | Card
 
 
 def role_of(low: float, high: float, zero: float = 0.0) -> str:

@@ -1,4 +1,4 @@
-"""Grids of coloured cells: boards (placements, leads, visits, refutations), leads by opponent, and calibration."""
+"""Grids of coloured cells: boards (placements, leads, visits, solutions), leads, refutations, calibration."""
 
 from __future__ import annotations
 

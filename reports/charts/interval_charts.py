@@ -1,4 +1,4 @@
-"""Estimates with intervals: differences, ratings and distributions by agent, running estimates, the card of a run."""
+"""Estimates with intervals: differences, ratings and distributions, of runs and studies; running estimates; cards."""
 
 from __future__ import annotations
 

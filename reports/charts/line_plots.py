@@ -1,4 +1,4 @@
-"""Plots over two axes: win rates by limit or parameter, accuracy, strength by cost, and games won by score."""
+"""Plots over two axes: win rates by limit or parameter, accuracy, strength by cost, scores, fits, tunings, plans."""
 
 from __future__ import annotations
 

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from knights_isolation.experiments.statistics.run_results import RunResults
 
-    from ..charts.chart import Card, Chart
-
+    from ..charts.chart import Chart
 
 _NO_PAIRS, _NO_GAMES, _NO_SEARCH = "No complete pairs yet.", "No games yet.", "No searches yet."
 KINDS = {
@@ -88,7 +87,7 @@ def figure_of(
     if not runs:
         raise ValueError(f"missing run: isolation plot RUN {kind}")
     if kind == "limits" and not mixed:
-        chart: Chart | Card | None = limits_chart([load_findings([run], baseline) for run in runs])
+        chart: Chart | None = limits_chart([load_findings([run], baseline) for run in runs])
     else:
         findings = load_findings(runs, baseline, mixed)
         if agent is not None:
@@ -96,7 +95,7 @@ def figure_of(
         chart = _chart(kind, findings, agent)
     if chart is None:
         raise ValueError(f"nothing to draw: {KINDS[kind]}".removesuffix("."))
-    return _draw(chart, kind)
+    return _drawn(chart, kind)
 
 
 def check_kind(kind: str) -> None:
@@ -115,17 +114,16 @@ def draw_kind(kind: str, findings: RunResults, agent: str | None = None) -> Figu
     Raises:
         ValueError: the findings have no baseline and the kind needs one.
     """
-    return _draw(_chart(kind, findings, agent), kind)
+    return _drawn(_chart(kind, findings, agent), kind)
 
 
-def _draw(chart: Chart | Card | None, kind: str) -> Figure:
-    from ..charts.chart import Card
-    from .draw_chart import draw_card, draw_chart
+def _drawn(chart: Chart | None, kind: str) -> Figure:
+    from .draw_chart import draw_chart
 
-    return draw_card(chart) if isinstance(chart, Card) else draw_chart(chart, KINDS[kind])
+    return draw_chart(chart, KINDS[kind])
 
 
-def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card | None:
+def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | None:
     from knights_isolation.experiments.statistics.contender_verdicts import judge
     from knights_isolation.experiments.statistics.move_statistics import commonest_size, leads_by_opening, placements
     from knights_isolation.experiments.statistics.ratings import rate
@@ -145,7 +143,7 @@ def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card |
             return None
         return grids.lead_map(best.contender, leads_by_opening(findings, best.contender), size, {})
 
-    builders: dict[str, Callable[[], Chart | Card | None]] = {
+    builders: dict[str, Callable[[], Chart | None]] = {
         "forest": lambda: interval_charts.forest(findings, judge(findings)),
         "heatmap": heatmap,
         "ladder": lambda: interval_charts.ladder(rate(findings)),

@@ -87,13 +87,6 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
     return figure
 
 
-def no_data(reason: str) -> Figure:
-    """Return a figure with the reason why there is nothing to draw."""
-    figure = new_figure(0.6)
-    figure.text(0.02, 0.4, reason, fontsize=10)
-    return figure
-
-
 def short(name: str, longest: int = LONGEST_NAME) -> str:
     """Shorten a name; the middle of a long one is left out, since its ends are more informative."""
     return in_the_middle(name, longest, longest - longest // 2)
@@ -135,7 +128,11 @@ _MARKERS = {"better": "^", "worse": "v", "equal": "s", "control": "D"}
 def draw_chart(chart: Chart | None, missing: str = "No complete pairs yet.") -> Figure:
     """Draw a chart as a figure; without a chart, draw the reason."""
     if chart is None:
-        return no_data(missing)
+        figure = new_figure(0.6)
+        figure.text(0.02, 0.4, missing, fontsize=10)
+        return figure
+    if isinstance(chart, Card):
+        return draw_card(chart)
     draw: dict[type, Callable[[Any], Figure]]
     draw = {RowChart: _draw_rows, Grid: _draw_grid, Boards: _draw_boards, Plot: _draw_plot}
     figure = draw[type(chart)](chart)
