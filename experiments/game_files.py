@@ -223,24 +223,38 @@ def _players(game: PgnGame, file: Path) -> tuple[str, str]:
 
 
 def _played(game: PgnGame) -> PlayedGame:
-    reason, detail = end_of(game)
-    plies = [(cell, *ply_of(comment)) for cell, comment in zip(game.cells, game.comments, strict=True)]
-    rows = [(cell, score, depth, 0, time_us, False) for cell, score, depth, time_us in plies]
-    return game.winner, reason, detail, rows
+    record = record_of(game)
+    plies = zip(record.moves, record.score, record.depth, record.nodes, record.time_us, record.exact, strict=True)
+    return record.winner, Reason(REASON_WORDS.index(record.reason)), record.detail, list(plies)
 
 
-def end_of(game: PgnGame) -> tuple[Reason, str]:
-    """Return why a game ended: according to its last position if possible, else to its headers."""
+def record_of(game: PgnGame) -> GameRecord:
+    """Return a game of a collection, with the search results in its comments.
+
+    One without a result has neither opening nor reason. Missing scores are NaN, what else is missing is 0.
+    """
+    score, depth, time_us = zip(*map(_ply_of, game.comments), strict=True) if game.comments else ((), (), ())
+    white, black = (game.tags.get(name, f"Player {side}") for side, name in enumerate(("White", "Black"), 1))
+    opening, reason, detail = (game.opening, *_end_of(game)) if game.winner else ((), "", "")
+    nodes, exact = (0,) * len(game.cells), (False,) * len(game.cells)
+    return GameRecord(
+        str(game.size), opening, white, black, game.winner, reason, detail,
+        game.cells, score, depth, nodes, time_us, exact,
+    )  # fmt: skip
+
+
+def _end_of(game: PgnGame) -> tuple[str, str]:
+    """Return why a game ended, and details: according to its last position if possible, else to its headers."""
     outcome = Board.from_moves(game.cells, game.size).outcome()
     if outcome is not None:
-        return Reason.NO_MOVES, "" if outcome.winner == game.winner else _OTHERWISE
+        return Reason.NO_MOVES.word, "" if outcome.winner == game.winner else _OTHERWISE
     said, detail = game.tags.get("Termination", ""), game.tags.get("Detail", "")
     if said in REASON_WORDS and said != Reason.NO_MOVES.word:
-        return Reason(REASON_WORDS.index(said)), detail
-    return _TERMINATIONS.get(said, Reason.ERROR), f"ended before its end: {said or 'reason unknown'}"
+        return said, detail
+    return _TERMINATIONS.get(said, Reason.ERROR).word, f"ended before its end: {said or 'reason unknown'}"
 
 
-def ply_of(comment: str) -> tuple[float, int, int]:
+def _ply_of(comment: str) -> tuple[float, int, int]:
     """Parse score, depth and microseconds from a comment; NaN and zeros if missing."""
     match = _COMMENT.fullmatch(comment)
     score, depth, seconds = match.groups() if match else (None, None, None)

@@ -15,13 +15,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from knights_isolation.experiments.game_files import csv_head, end_of, export_row, facts_of, ply_of, row_of
+from knights_isolation.experiments.game_files import csv_head, export_row, facts_of, record_of, row_of
 from knights_isolation.experiments.queries import read_game
 from knights_isolation.experiments.record.log import SCHEMA
 from knights_isolation.isolation.games.match import GameRecord
-from knights_isolation.isolation.games.pgn import PgnGame, parse_pgn
+from knights_isolation.isolation.games.pgn import parse_pgn
 from knights_isolation.isolation.rules.classic_board import Board
-from knights_isolation.isolation.rules.game import MOST_COMPILED_CELLS, Reason, Size, parse_size
+from knights_isolation.isolation.rules.game import MOST_COMPILED_CELLS, Size, parse_size
 from knights_isolation.isolation.rules.geometry import format_moves, parse_moves, words
 
 from ..pages.board_images import write_gif, write_png
@@ -163,25 +163,6 @@ def _from_row(row: dict[str, Any]) -> Replay:
     return replay_of_row(_TITLE, columns)
 
 
-def _from_pgn(game: PgnGame) -> Replay:
-    columns: list[Any] = [*zip(*map(ply_of, game.comments), strict=True)] or [(), (), ()]
-    reason, detail = end_of(game) if game.winner else (Reason.NO_MOVES, "")
-    return Replay(
-        title=game.tags.get("Event", _TITLE),
-        size=game.size,
-        moves=game.cells,
-        agents=(game.tags.get("White", "Player 1"), game.tags.get("Black", "Player 2")),
-        opening=len(game.opening) if game.winner else 0,
-        winner=game.winner or None,
-        reason=reason.word if game.winner else "",
-        detail=detail,
-        score=columns[0],
-        depth=columns[1],
-        nodes=(0,) * len(game.comments),
-        time_us=columns[2],
-    )
-
-
 def _csv_rows(text: str) -> list[dict[str, Any]]:
     """Return the rows of a table that has a column of moves; empty for other texts."""
     try:
@@ -199,7 +180,8 @@ def _from_notation(text: str, size: str) -> Iterator[dict[str, Any]]:
     """Yield the games of PGN, whose first may lack its tags, or the one of plain moves."""
     if _TAG.search(text) or _JOUST.search(text):
         tagged = text if _TAG.search(text) else f'[Board "{size}"] {text}'
-        yield from (_game(_from_pgn(game)) for game in parse_pgn(tagged, "the text"))
+        for game in parse_pgn(tagged, "the text"):
+            yield _game(replay_of_row(game.tags.get("Event", _TITLE), vars(record_of(game))))
     else:
         yield _from_moves(_NUMBERING.sub(" ", text), size)
 
