@@ -21,6 +21,7 @@ from knights_isolation.experiments.exact.labels import read_labels
 from knights_isolation.experiments.plan import named, parse_spec
 from knights_isolation.experiments.plan.config import Config, load_config
 from knights_isolation.experiments.play.cluster import dispatcher, remote_worker
+from knights_isolation.experiments.play.pools.pool import Machine
 from knights_isolation.experiments.play.pools.recovery import FORFEITED
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import log, run_directory
@@ -318,19 +319,23 @@ def test_a_cluster_talks_by_tls_to_whom_has_certificates(local: Path, tmp_path: 
 
 
 @pytest.mark.exhaustive
-def test_machines_that_dask_started_play_too_unless_a_nanny_keeps_them_from_it(local: Path, tmp_path: Path) -> None:
+def test_machines_that_dask_started_play_too_with_a_nanny_or_without(local: Path, tmp_path: Path) -> None:
     notes: set[str] = set()
+    shown: list[tuple[Machine, ...]] = []
+
+    def show(progress: RunProgress) -> None:
+        notes.update(progress.notes)
+        shown.append(progress.machines or ())
+
     with cluster(tmp_path) as made:
         for option in ("--nanny", "--no-nanny"):
             dask_worker = str(Path(sys.executable).with_name("dask"))
             made.machines.append(started(tmp_path, dask_worker, "worker", made.address, option, "--nthreads", "1"))
-        outcome = play_tournament(
-            config_of(tmp_path / "run", cluster=made.address), show=lambda progress: notes.update(progress.notes)
-        )
+        outcome = play_tournament(config_of(tmp_path / "run", cluster=made.address), show=show)
     assert outcome.finished
     assert_same_games(tmp_path / "run", local)
-    (nanny,) = (note for note in notes if "nanny" in note)
-    assert "start it with --no-nanny, or set distributed.worker.daemon to false" in nanny
+    assert not [note for note in notes if "does not play" in note]
+    assert max(len(machines) for machines in shown) == 2
 
 
 @pytest.mark.exhaustive

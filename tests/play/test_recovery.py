@@ -1,21 +1,29 @@
 """What is done when workers die, without a process: who is blamed, and runs in a pool that dies by a script."""
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from scripted_pool import Script, ScriptedPool
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
-from knights_isolation.experiments.play.pools.pool import Suspect
-from knights_isolation.experiments.play.pools.recovery import FORFEITED, CrashCounts, guilty
+from knights_isolation.experiments.play.finished_games import FinishedGames
+from knights_isolation.experiments.play.pools.game_worker import PlayedBatch
+from knights_isolation.experiments.play.pools.pool import Finished, HerePool, Suspect
+from knights_isolation.experiments.play.pools.recovery import FORFEITED, KILLED, _Run, guilty
 from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
 from knights_isolation.experiments.record import log
+from knights_isolation.isolation.games.match import batch_of, rows_of_plies
+from knights_isolation.isolation.rules.game import Reason
 
 KEYS: dict[str, Any] = {
     "format": "head-to-head", "contenders": ["greedy"], "baseline": "MM:null@depth=1", "pairs": 20, "jobs": 2,
@@ -47,15 +55,23 @@ def test_where_no_code_is_a_user_s_the_mover_pays() -> None:
 
 
 def test_three_games_in_a_row_are_given_up_after_and_a_finished_one_starts_anew() -> None:
-    killers = CrashCounts()
-    for _ in range(3):
-        killers.killed(7)
-        killers.killed(7)
-        killers.finished([7])
-    assert killers.forfeiting([7, 8]) is None
-    for _ in range(3):
-        killers.killed(7)
-    assert [killers.forfeiting(pair) for pair in ([7, 8], [8, 7], [8, 9])] == [1, 2, None]
+    players = [[7, 8], [8, 7], [8, 9]]
+    schedule = SimpleNamespace(players=lambda ids: np.array(players)[ids])
+    feed: Any = SimpleNamespace(schedule=schedule, learn=lambda *_: None)
+    plies = rows_of_plies([0, 1], [])
+    lost = FinishedGames(np.array([0]), batch_of([(2, Reason.ERROR, KILLED, plies)]), np.zeros(1, np.int64))
+    won = replace(lost, games=batch_of([(2, Reason.NO_MOVES, "", plies)]))
+    run = _Run(HerePool(), feed, lambda games: None, (), Counter())
+    for games in (lost, lost, won, lost, lost):
+        run.take(played(games))
+    assert run.forfeiting(0) is None
+    run.take(played(lost))
+    run.take(played(replace(won, ids=np.array([1]))))  # who is given up stays so
+    assert [run.forfeiting(game) for game in range(3)] == [1, 2, None]
+
+
+def played(games: FinishedGames) -> Finished:
+    return Finished(1, PlayedBatch(games, np.array([], np.int64), np.array([])))
 
 
 # Runs

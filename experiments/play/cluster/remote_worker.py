@@ -6,7 +6,6 @@ A thread has a worker process of its own, in a `ProcessPool`, which stays until 
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import platform
 import socket
 import threading
@@ -88,11 +87,6 @@ def _why_not(ours: Mapping[str, str]) -> str:
     differing = [f"{name} {theirs.get(name)}, not {ours[name]}" for name in ours if theirs.get(name) != ours[name]]
     if differing:
         return f"it has {', '.join(differing)}, so its games would differ: install the versions of this machine"
-    if multiprocessing.current_process().daemon:
-        return (
-            "its dask worker runs under a nanny and cannot start processes: start it with --no-nanny, or set "
-            "distributed.worker.daemon to false"
-        )
     return ""
 
 

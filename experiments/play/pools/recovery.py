@@ -4,7 +4,7 @@ If a worker dies during a game, the game is played again alone and interpreted, 
 hung. If that succeeds, or if the worker was ended from outside, nothing is recorded; a player that does not answer in a
 child process either loses there. A game that kills its worker repeatedly is lost by the player whose code is
 responsible (see `guilty`). Other games that were lost with the worker are played again with all others. A player that
-kills its worker in several games in a row forfeits the rest (see `CrashCounts`).
+kills its worker in several games in a row forfeits the rest.
 """
 
 from __future__ import annotations
@@ -57,29 +57,6 @@ def guilty(mover: int, users: Collection[int], killing: Collection[int]) -> tupl
         return player, f"{detail}, and also when it met Random, but not when the other did"
     who = "either" if killing else "neither"
     return mover, f"{detail}, and it was to move; {who} of the two kills it when it meets Random"
-
-
-class CrashCounts:
-    """Counts games in a row that an agent (by its index in the plan) has lost by killing its worker."""
-
-    def __init__(self, given_up: Iterable[int] = ()) -> None:
-        self.given_up = set(given_up)
-        self._in_a_row: Counter[int] = Counter()
-
-    def killed(self, agent: int) -> None:
-        """Record that the agent has lost a game by killing its worker."""
-        self._in_a_row[agent] += 1
-        if self._in_a_row[agent] == GAMES_ALLOWED:
-            self.given_up.add(agent)
-
-    def finished(self, agents: Iterable[int]) -> None:
-        """Record that these agents have finished a game."""
-        for agent in agents:
-            self._in_a_row[agent] = 0
-
-    def forfeiting(self, players: Iterable[int]) -> int | None:
-        """Return the player (1 or 2) who forfeits a game between these two agents; None if it is to be played."""
-        return next((side for side, agent in enumerate(players, 1) if agent in self.given_up), None)
 
 
 _LOGGER = logging.getLogger(__name__)
@@ -163,7 +140,7 @@ def play_missing(
         ValueError: workers die, or cannot be started, or a batch reports an error in the task.
         OSError: the log cannot be written.
     """
-    run = _Run(pool, feed, record, users, CrashCounts(given_up))
+    run = _Run(pool, feed, record, users, Counter(dict.fromkeys(given_up, GAMES_ALLOWED)))
     while not interrupted():
         run.play_next_suspect()
         feed.pace = pool.cluster_state.pace if pool.cluster_state else feed.pace
@@ -188,6 +165,8 @@ class _Run:
     """State of the games being played.
 
     Attributes:
+        kills: games in a row that each agent, by its index in the plan, has lost by killing its worker; who has reached
+            `GAMES_ALLOWED` forfeits the rest.
         suspects: games that have killed their worker, to be played alone, one after another.
         alone: the number of what the one being played waits for, and its steps.
         in_vain: how often each game was lost by a death without a suspect since a game was finished.
@@ -197,25 +176,30 @@ class _Run:
     feed: BatchFeed
     record: Callable[[FinishedGames], None]
     users: Collection[int]
-    killers: CrashCounts
+    kills: Counter[int]
     suspects: deque[Suspect] = field(default_factory=deque)
     alone: tuple[int, _Steps] | None = None
     in_vain: Counter[int] = field(default_factory=Counter)
 
     def without_forfeits(self, ids: Ids) -> Ids:
-        if not self.killers.given_up:
+        if max(self.kills.values(), default=0) < GAMES_ALLOWED:
             return ids
-        losers = {id_: self.killers.forfeiting(self._agents_of(id_)) for id_ in ids.tolist()}
+        losers = {id_: self.forfeiting(id_) for id_ in ids.tolist()}
         lost = [forfeited_game(self.feed.schedule, id_, loser, FORFEITED) for id_, loser in losers.items() if loser]
         if lost:
             self.record(joined(lost))
         return ids[[loser is None for loser in losers.values()]]
 
+    def forfeiting(self, game_id: int) -> int | None:
+        """Return the player (1 or 2) who forfeits a game; None if it is to be played."""
+        sides = enumerate(self._agents_of(game_id), 1)
+        return next((side for side, agent in sides if self.kills[agent] >= GAMES_ALLOWED), None)
+
     def play_next_suspect(self) -> None:
         """Let the next suspect be played alone, if none is."""
         while self.suspects and not self.alone:
             suspect = self.suspects.popleft()
-            if self.killers.forfeiting(self._agents_of(suspect.game_id)) is None:
+            if self.forfeiting(suspect.game_id) is None:
                 steps = self._play_alone(suspect)
                 self.alone = next(steps), steps
             else:
@@ -265,7 +249,7 @@ class _Run:
             if isinstance(event, Died):
                 killing.append(side)
         loser, detail = guilty(suspect.mover, users, killing)
-        self.killers.killed(agents[loser - 1])
+        self.kills[agents[loser - 1]] += 1
         self.record(forfeited_game(self.feed.schedule, suspect.game_id, loser, detail))
 
     def _agents_of(self, game_id: int) -> list[int]:
@@ -279,8 +263,7 @@ class _Run:
         lost = np.flatnonzero(np.isin(games.reason, (Reason.ERROR, Reason.HANG))).tolist()
         killed = [game for game in lost if games.detail[game].startswith(KILLED)]
         finished = set(np.unique(np.delete(players, killed, axis=0)).tolist())
-        self.killers.finished(finished)
-        for game in killed:
-            loser = int(players[game, 2 - games.winner[game]])
-            if loser not in finished:
-                self.killers.killed(loser)
+        losers = [int(players[game, 2 - games.winner[game]]) for game in killed]
+        self.kills.update(loser for loser in losers if loser not in finished)
+        for agent in finished:
+            self.kills[agent] = self.kills[agent] if self.kills[agent] >= GAMES_ALLOWED else 0
