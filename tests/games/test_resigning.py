@@ -77,7 +77,7 @@ def test_a_resigned_game_counts_as_lost_on_the_board(tmp_path):
     assert forfeit_sentences(findings)[0].startswith("1 of 4 games (25.0 %) were forfeits")
     assert "1 game was resigned, which is no forfeit." in forfeits_section(findings).notes
     results = read_results(tmp_path / "run")
-    assert [game.id for game in results.resigned] == [1]
+    assert results.resigned["game_id"].tolist() == [1]
     assert [forfeit.games for forfeit in results.forfeits] == [(2,)]
 
 
