@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,6 @@ from ..search.agents import (
     ForfeitError,
     Player,
     check_board_size,
-    forfeit_from,
     move_or_forfeit,
     opened_player,
 )
@@ -74,7 +74,10 @@ class GameBatch:
 
 
 _BY_GAME = ("winner", "reason")
-BY_PLY = ("moves", "score", "depth", "nodes", "time_us", "exact")
+BY_PLY = {
+    "moves": np.int16, "score": np.float64, "depth": np.int16, "nodes": np.int64, "time_us": np.int64, "exact": np.bool_
+}  # fmt: skip
+"""The columns of plies, with their types."""
 
 
 def concatenate(parts: Sequence[GameBatch]) -> GameBatch:
@@ -269,7 +272,7 @@ def _play_compiled(given: _Games, native: Sequence[CompiledPlayer | None], memor
 
     openings, count, marker = given.openings, len(given.openings), given.marker
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
-    plies: tuple[Any, ...] = tuple(np.empty(count * given.size.cells, kind) for kind in _PLY_TYPES)
+    plies: tuple[Any, ...] = tuple(np.empty(count * given.size.cells, kind) for kind in BY_PLY.values())
     players = [NOBODY if player is None else as_row(player) for player in native]
     for index in np.unique(given.sides).tolist():
         player = native[index]
@@ -308,16 +311,13 @@ def _with_details(games: GameBatch, given: _Games) -> GameBatch:
             continue
         board = Board.from_moves(moves, given.size)
         loser = given.agents[given.sides[index, board.active_index]]
+        ask = partial(_ask_again, loser, board, move_seed(given.seeds[index], len(moves)))
         with detect_ctrl_c() as is_ctrl_c:
-            try:
-                _ask_again(loser, board, move_seed(given.seeds[index], len(moves)))
-            except BaseException as error:
-                if is_ctrl_c(error):
-                    raise
-                loss = forfeit_from(error)
-                games.reason[index], games.detail[index] = loss.reason, loss.detail
-            else:
-                unplayed.append(index)
+            again = move_or_forfeit(ask, board, is_ctrl_c, resigns=False)
+        if isinstance(again, ForfeitError):
+            games.reason[index], games.detail[index] = again.reason, again.detail
+        else:
+            unplayed.append(index)
     if not unplayed:
         return games
     rows = np.array(unplayed)
@@ -325,14 +325,14 @@ def _with_details(games: GameBatch, given: _Games) -> GameBatch:
     return _in_order([(others, games.taken(others)), *_interpreted_parts(given, rows, None)])
 
 
-def _ask_again(agent: Agent, board: Board, seed: int) -> None:
+def _ask_again(agent: Agent, board: Board, seed: int) -> SearchResult:
     """Repeat in Python the search in which an agent failed; code from files runs in a child process."""
     from ..processes.subprocess_player import patience, subprocess_player
 
     size, is_apart = (board.height, board.width), _is_from_file(agent)
     with opened_player(subprocess_player(agent, size, patience(agent)) if is_apart else agent.open()) as player:
         player.new_game()
-        player.choose(board, seed)
+        return player.choose(board, seed)
 
 
 def _interpreted_parts(given: _Games, rows: NDArray[np.int64], hard_cap: float | None) -> Iterator[_Part]:
@@ -410,9 +410,6 @@ def _play_one(
         board.play_cell(given.move)
 
 
-_PLY_TYPES = (np.int16, np.float64, np.int16, np.int64, np.int64, np.bool_)
-
-
 def rows_of_plies(opening: Sequence[int], results: Sequence[SearchResult]) -> list[tuple[Any, ...]]:
     """Return the columns `BY_PLY` of each ply of a game, by which agents' results follow an opening."""
     before = [(cell, nan, 0, 0, 0, False) for cell in opening]
@@ -422,11 +419,11 @@ def rows_of_plies(opening: Sequence[int], results: Sequence[SearchResult]) -> li
 def batch_of(games: Sequence[PlayedGame]) -> GameBatch:
     """Return games as columns."""
     winners, reasons, details, plies = zip(*games, strict=True) if games else ((), (), (), ())
-    columns = list(zip(*chain(*plies), strict=True)) or [()] * len(_PLY_TYPES)
+    columns = list(zip(*chain(*plies), strict=True)) or [()] * len(BY_PLY)
     return GameBatch(
         np.array(winners, np.int8),
         np.array(reasons, np.int8),
         list(details),
         np.append(0, np.cumsum(list(map(len, plies)))).astype(np.int64),
-        *(np.array(column, kind) for column, kind in zip(columns, _PLY_TYPES, strict=True)),
+        *(np.array(column, kind) for column, kind in zip(columns, BY_PLY.values(), strict=True)),
     )
