@@ -186,15 +186,17 @@ def seat(game: Board, player: Any) -> Board:
     return seated
 
 
-_IN_ISOLATION = {"Action", "DebugState", "Isolation", "Status", "StopSearch", "fork_get_action"}
+_OF_THE_THIRD = {
+    "isolation": {"Action", "DebugState", "Isolation", "Status", "StopSearch", "fork_get_action"},
+    "sample_players": {"BasePlayer", "DataPlayer"},
+}
+"""By module, names that only the third edition has."""
 _OF_BOARDS = {
     "BLANK", "NOT_MOVED", "active_player", "inactive_player", "apply_move", "copy", "forecast_move", "get_blank_spaces",
     "get_legal_moves", "get_opponent", "get_player_location", "hash", "is_loser", "is_winner", "move_is_legal", "play",
     "print_board", "to_string", "utility", "_Board__get_moves", "__get_moves", "__get_moves__",
 }  # fmt: skip
 """Methods of the editions' boards; all others were added by students."""
-_OF_STATES = {"liberties", "locs"}
-_IN_SAMPLE_PLAYERS = {"BasePlayer", "DataPlayer"}
 
 
 def is_of_third_edition(source: str | bytes) -> bool:
@@ -218,29 +220,19 @@ def sample_players_for(source: str | bytes) -> str:
 
 
 def _is_clue(node: ast.AST) -> bool:
-    if isinstance(node, ast.ImportFrom):
-        names = {alias.name for alias in node.names}
-        home = (node.module or "").partition(".")[0]
-        return bool(names & {"isolation": _IN_ISOLATION, "sample_players": _IN_SAMPLE_PLAYERS}.get(home, set()))
-    if isinstance(node, ast.FunctionDef):
-        return node.name == "get_action" or _is_about_a_state(node)
-    return isinstance(node, ast.Attribute) and (node.attr == "get_action" or _is_of_state(node, _OF_STATES))
-
-
-def _is_about_a_state(function: ast.FunctionDef) -> bool:
-    names = [arg.arg for arg in function.args.args]
-    of_boards = _OF_BOARDS - {"utility"}  # states have it, too
-    return names[:2] == ["state", "player_id"] and not any(_is_of_state(node, of_boards) for node in ast.walk(function))
-
-
-def _is_of_state(node: ast.AST, names: set[str]) -> bool:
-    """Return whether a node reads one of these attributes of a variable called `state`."""
-    return (
-        isinstance(node, ast.Attribute)
-        and node.attr in names
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "state"
-    )
+    match node:
+        case ast.ImportFrom(module=module, names=aliases):
+            names = _OF_THE_THIRD.get((module or "").partition(".")[0], set())
+            return any(alias.name in names for alias in aliases)
+        case ast.FunctionDef(name="get_action") | ast.Attribute(attr="get_action"):
+            return True
+        case ast.Attribute(value=ast.Name(id="state"), attr="liberties" | "locs"):
+            return True
+        case ast.FunctionDef(args=ast.arguments(args=[ast.arg(arg="state"), ast.arg(arg="player_id"), *_])):
+            attributes = [each for each in ast.walk(node) if isinstance(each, ast.Attribute)]
+            read = {each.attr for each in attributes if isinstance(each.value, ast.Name) and each.value.id == "state"}
+            return read.isdisjoint(_OF_BOARDS - {"utility"})  # states have it, too
+    return False
 
 
 def added_to_board(source: str | bytes) -> set[str]:
