@@ -184,9 +184,7 @@ class _Server:
         for note in plan.notes:
             self._say(f"info string {note}")
         compiling = self._compiled_beside(board) if isfinite(plan.patience) else None
-        self._thinking = RunningSearch(
-            plan, board, self._protocol, self._ask, self._say, is_infinite=search.is_infinite, compiling=compiling
-        )
+        self._thinking = RunningSearch(plan, board, self._protocol, self._ask, self._say, compiling)
 
     def _compiled_beside(self, board: Board) -> threading.Thread | None:
         """Return the thread that compiles for boards of this size, started if necessary; None if it has finished."""
@@ -244,6 +242,7 @@ class SearchPlan:
         patience: seconds, including the search, within which compilation must finish; infinite if `go` has no time
             limit or nothing needs compiling.
         notes: parts of `go` that are not followed, and what is done instead.
+        is_infinite: answer only after `stop`.
     """
 
     agent: Agent
@@ -251,6 +250,7 @@ class SearchPlan:
     seconds: float
     patience: float
     notes: tuple[str, ...]
+    is_infinite: bool
 
 
 def plan_search(agent: Agent, search: GoRequest, board: Board) -> SearchPlan:
@@ -258,7 +258,7 @@ def plan_search(agent: Agent, search: GoRequest, board: Board) -> SearchPlan:
     within = min((limit.ms / 1e3 for limit in search.limits if limit.ms is not None), default=inf)
     patience = within if is_compilable(board) else inf
     if not hasattr(agent, "limit"):
-        return SearchPlan(agent, None, inf, patience if agent.heuristic else inf, search.notes)
+        return SearchPlan(agent, None, inf, patience if agent.heuristic else inf, search.notes, search.is_infinite)
     wanted = search.limits
     if search.is_infinite:
         wanted = (Limit(depth=board.width * board.height),) if agent.has_depth else (_WITHOUT_END,)
@@ -274,30 +274,29 @@ def plan_search(agent: Agent, search: GoRequest, board: Board) -> SearchPlan:
     if depth is not None and len(able) > 1 and able[1].limit.nodes is not None:
         chosen = able[1]
     seconds = inf if chosen.limit.ms is not None else within
-    return SearchPlan(chosen, depth, seconds, patience, (*search.notes, *(f"{why}; {instead}" for why in refused)))
+    notes = (*search.notes, *(f"{why}; {instead}" for why in refused))
+    return SearchPlan(chosen, depth, seconds, patience, notes, search.is_infinite)
 
 
+@dataclass
 class RunningSearch:
-    """A running search in its own thread. The first answer counts, that of the search or that of `end`."""
+    """A running search in its own thread. The first answer counts, that of the search or that of `end`.
 
-    def __init__(
-        self,
-        plan: SearchPlan,
-        board: Board,
-        protocol: Protocol,
-        ask: Ask,
-        say: Callable[[str], None],
-        *,
-        is_infinite: bool,
-        compiling: threading.Thread | None = None,
-    ) -> None:
-        """Start the search, of a board that must not be changed any more. An infinite one answers only after `end`.
+    Attributes:
+        board: must not be changed any more.
+        say: is called from several threads.
+        compiling: a thread that still compiles the agent's code; it is waited for up to `plan.patience`, and after
+            that, the first legal move is the answer.
+    """
 
-        It waits for a thread that is still compiling the agent's code, up to `plan.patience`; after that, the first
-        legal move is the answer. `say` is called from several threads.
-        """
-        self._plan, self._board, self._protocol, self._ask, self._send = plan, board, protocol, ask, say
-        self._is_infinite, self._compiling = is_infinite, compiling
+    plan: SearchPlan
+    board: Board
+    protocol: Protocol
+    ask: Ask
+    say: Callable[[str], None]
+    compiling: threading.Thread | None
+
+    def __post_init__(self) -> None:
         self._started = time.perf_counter()
         self._running = workspaces.Searches([])
         self._nodes, self._last = 0, ""
@@ -328,8 +327,8 @@ class RunningSearch:
     def _think(self) -> None:
         result, error_line = None, ""
         try:
-            if not self._board.outcome():
-                if self._compiling is not None and not self._wait_for(self._compiling):
+            if not self.board.outcome():
+                if self.compiling is not None and not self._wait_for(self.compiling):
                     self._answer(None)
                     return
                 with workspaces.interruptible() as self._running:
@@ -337,7 +336,7 @@ class RunningSearch:
         except BaseException as error:  # raised by any code of the agent; the engine continues
             error_line = f"info string error: {forfeit_from(error).detail}"
         self._is_over = True
-        if self._is_infinite:
+        if self.plan.is_infinite:
             self._is_stopped.wait()
         if result is not None:
             self._answer(result)
@@ -346,23 +345,23 @@ class RunningSearch:
 
     def _wait_for(self, compiling: threading.Thread) -> bool:
         """Wait for compiled code; return whether it is ready in time. The search then uses the remaining time."""
-        compiling.join(max(0.0, self._started + self._plan.patience - time.perf_counter()))
+        compiling.join(max(0.0, self._started + self.plan.patience - time.perf_counter()))
         if compiling.is_alive():
-            self._inform(f"info string code for {self._board.size} is still being compiled: the first legal move")
+            self._inform(f"info string code for {self.board.size} is still being compiled: the first legal move")
             return False
-        agent = self._plan.agent
+        agent = self.plan.agent
         limit: Limit | None = getattr(agent, "limit", None)
         if limit is not None and limit.ms is not None:
             left = max(1.0, limit.ms - 1e3 * (time.perf_counter() - self._started))
-            self._plan = replace(self._plan, agent=replace(agent, limit=Limit(ms=left)))  # type: ignore[type-var]
+            self.plan = replace(self.plan, agent=replace(agent, limit=Limit(ms=left)))  # type: ignore[type-var]
         return True
 
     def _find(self) -> SearchResult:
-        plan, board = self._plan, self._board
+        plan, board = self.plan, self.board
         if plan.depth is None:
-            return self._ask(plan.agent, board)
+            return self.ask(plan.agent, board)
         if None in board.locations or plan.agent.limit.nodes is not None:  # type: ignore[attr-defined]
-            result = self._ask(plan.agent, board)
+            result = self.ask(plan.agent, board)
             if None in board.locations or result.depth <= plan.depth or self._is_stopped.is_set():
                 return result
         return self._deepen(plan.depth)
@@ -371,7 +370,7 @@ class RunningSearch:
         """Deepen iteratively until a result is proven. In a lost position, play the last move not yet proven lost."""
         best = None
         for depth in range(1, deepest + 1):
-            result = self._ask(replace(self._plan.agent, limit=Limit(depth=depth)), self._board)  # type: ignore[type-var]
+            result = self.ask(replace(self.plan.agent, limit=Limit(depth=depth)), self.board)  # type: ignore[type-var]
             self._nodes += result.nodes
             result = replace(result, nodes=self._nodes, seconds=time.perf_counter() - self._started)
             if result.depth < depth:  # the search was stopped
@@ -387,7 +386,7 @@ class RunningSearch:
 
     def _watch(self) -> None:
         """End the search when its time is over, and print info lines at intervals."""
-        deadline = self._started + self._plan.seconds
+        deadline = self._started + self.plan.seconds
         while not self._is_stopped.wait(max(0.0, min(INFO_SECONDS, deadline - time.perf_counter()))):
             if time.perf_counter() >= deadline:
                 self.end()
@@ -399,24 +398,24 @@ class RunningSearch:
             self._thread.join(_OFTEN)
 
     def _told(self, result: SearchResult) -> str:
-        return format_info(result, self._board, self._protocol, counts_plies=self._plan.agent.has_depth)
+        return format_info(result, self.board, self.protocol, counts_plies=self.plan.agent.has_depth)
 
     def _answer(self, result: SearchResult | None) -> None:
-        move = result.move if result else next(iter(self._board.legal_cells()))
-        self._close(self._told(result) if result else "", write_move(self._board, move, self._protocol.moves))
+        move = result.move if result else next(iter(self.board.legal_cells()))
+        self._close(self._told(result) if result else "", write_move(self.board, move, self.protocol.moves))
 
     def _inform(self, line: str) -> None:
         with self._lock:
             if not self._is_answered:
                 self._last = line
-                self._send(line)
+                self.say(line)
 
     def _close(self, info: str, move: str) -> None:
         with self._lock:
             if not self._is_answered:
                 self._is_answered = True
                 self._is_stopped.set()
-                self._send(f"{info}\nbestmove {move}" if info and info != self._last else f"bestmove {move}")
+                self.say(f"{info}\nbestmove {move}" if info and info != self._last else f"bestmove {move}")
 
 
 def format_info(result: SearchResult, board: Board, protocol: Protocol, *, counts_plies: bool) -> str:

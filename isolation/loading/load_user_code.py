@@ -204,10 +204,7 @@ def load_module(path: str | Path) -> ModuleType:
     gives the number of lines. Errors give the exception and its line.
     """
     file, space, name = _resolve(path), namespace(path), _module_name(path)
-
-    def say_slow() -> None:
-        write_real_stderr(f"Note: {path} is still being imported; timeout in {LONGEST_IMPORT - SLOW_IMPORT:g} s")
-
+    note = f"Note: {path} is still being imported; timeout in {LONGEST_IMPORT - SLOW_IMPORT:g} s"
     with _loading:
         module = sys.modules.get(name)
         if module is not None and changed_input(_read.get(name, {}), file.parent):
@@ -221,11 +218,10 @@ def load_module(path: str | Path) -> ModuleType:
             module = sys.modules[name] = module_from_spec(spec)
             with detect_ctrl_c() as is_ctrl_c:
                 try:
-                    slow = (SLOW_IMPORT, say_slow)
                     with (
                         capture_output() as printed,
                         unchanged(),
-                        wall_timeout(LONGEST_IMPORT, slow),
+                        wall_timeout(LONGEST_IMPORT, (SLOW_IMPORT, partial(write_real_stderr, note))),
                         prevent_exit(),
                         chdir(os.curdir),  # other paths depend on the folder, which loading a file may change
                         recorded_inputs(file.parent, space) as _read[name],
@@ -359,22 +355,25 @@ def _describe(value: Any) -> str:
 
 
 def _explain(error: BaseException, file: Path) -> str:
-    what = format_exception(error)
-    if isinstance(error, SyntaxError):
-        what, at = f"{name_of(error)}: {to_one_line(error.msg)}", [(Path(error.filename or file), error.lineno)]
-    else:
-        if isinstance(error, ChangedError):
-            what = str(error)
-        if isinstance(error, WantsToEnd):
-            what, error = f"it {error}", error.__cause__ or error
-        frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-        ours = Path(__file__).parents[1]
-        at = [frame for frame in frames if file.parent in frame[0].parents and ours not in frame[0].parents]
+    """Describe what the code of a file raises, with its line if that can be found: its class may be user code."""
+    what, at = format_exception(error), list[tuple[Path, int | None]]()
+    with suppress(BaseException):
+        if isinstance(error, SyntaxError):
+            what, at = f"{name_of(error)}: {to_one_line(error.msg)}", [(Path(error.filename or file), error.lineno)]
+        else:
+            if isinstance(error, ChangedError):
+                what = str(error)
+            if isinstance(error, WantsToEnd):
+                what, error = f"it {error}", error if error.__cause__ is None else error.__cause__
+            frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+            ours = Path(__file__).parents[1]
+            at = [frame for frame in frames if file.parent in frame[0].parents and ours not in frame[0].parents]
     return _located(*at[-1], file, what) if at and at[-1][1] is not None else what
 
 
 def _located(source: Path, line: int | None, file: Path, text: str) -> str:
-    return f"line {line}: {text}" if source == file else f"{source.name}, line {line}: {text}"
+    where = f"line {to_one_line(line)}"
+    return f"{where}: {text}" if source == file else f"{to_one_line(source.name)}, {where}: {text}"
 
 
 # Namespaces
@@ -429,8 +428,7 @@ def _opener(folder: Path) -> Callable[..., Any]:
     """Return the ``open`` for a file's code; it reads files in the code's own folder first, as in a script."""
 
     def user_open(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
-        is_read = isinstance(file, str | Path) and mode in ("r", "rb", "rt")
-        beside = folder / file if is_read else None
+        beside = folder / file if isinstance(file, str | Path) and mode in ("r", "rb", "rt") else None
         return open(beside if beside and beside.is_file() else file, mode, *arguments, **options)
 
     return user_open

@@ -215,7 +215,7 @@ def forfeit_from(error: BaseException, board: Board | None = None) -> ForfeitErr
 
     With the position, a player that named no move has resigned if every move is proven to lose.
     """
-    if isinstance(error, ForfeitError):
+    if type(error) is ForfeitError:  # what user code raises may lie about its class
         has_resigned = error.gives_up and board is not None and is_lost(board)
         return ForfeitError(Reason.RESIGNED if has_resigned else error.reason, to_one_line(error.detail, LONGEST_LINE))
     location = origin(error)

@@ -71,7 +71,7 @@ def _interrupted(
 
 
 def wall_timeout(
-    seconds: float, meanwhile: tuple[float, Callable[[], None]] | None = None
+    seconds: float, meanwhile: tuple[float, Callable[[], object]] | None = None
 ) -> AbstractContextManager[None]:
     """Interrupt Python code after a wall time. Outside the main thread, which receives no signals, wait for its end.
 

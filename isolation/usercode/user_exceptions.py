@@ -116,7 +116,7 @@ def detect_ctrl_c() -> Iterator[IsCtrlC]:
     for number in handlers:
         signal.signal(number, hear)
     try:
-        yield lambda error: isinstance(error, KeyboardInterrupt) and bool(pressed)
+        yield lambda error: issubclass(type(error), KeyboardInterrupt) and bool(pressed)
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -391,6 +391,11 @@ def test_a_missing_file_is_named(tmp_path):
         ("raise ValueError('two\\nlines')", "line 1: ValueError: two lines"),
         ("assert False", "line 1: AssertionError"),
         ("from isolation import Board\nBoard(1, 2, 0, 0)", "line 2: ValueError: a board must have at least 1 row"),
+        ("class E(BaseException):\n    def __bool__(self): 1 / 0\nraise E('x')", "line 3: it raises E: x"),
+        ("class E(Exception):\n    __class__ = property(lambda self: 1 / 0)\nraise E('x')", "E: x"),
+        ("class E(SyntaxError):\n    msg = property(lambda self: 1 / 0)\nraise E('x')", "E: x"),
+        ("raise SyntaxError('x', (5, 1, 1, 't'))", "SyntaxError: x"),
+        ("raise SyntaxError('x', ('a\\n\\x1b.py', 1, 1, 't'))", "a \\x1b.py, line 1: SyntaxError: x"),
     ],
 )
 def test_a_file_that_fails_to_import_is_reported_with_the_line(tmp_path, source, expected):

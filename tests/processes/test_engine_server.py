@@ -310,7 +310,7 @@ def test_of_a_time_only_what_compiling_has_left_is_searched_for():
         return greedy_interpreted(board, agent.heuristic)
 
     plan = plan_search(agent, read_go(["movetime", "60010"], 0), board)
-    engine_server.RunningSearch(plan, board, engine_server.UGI, ask, output.put, is_infinite=False, compiling=compiling)
+    engine_server.RunningSearch(plan, board, engine_server.UGI, ask, output.put, compiling)
     done.set()
     assert output.get(timeout=60).startswith("info depth")
     assert asked.get() < plan.agent.limit.ms == 60_000

@@ -26,6 +26,7 @@ from knights_isolation.isolation.search.agents import (
     RandomAgent,
     SearchAgent,
     choose_once,
+    forfeit_from,
     opened_player,
 )
 from knights_isolation.isolation.search.classic_agent import ClassicAgent
@@ -296,3 +297,11 @@ def test_reasons_are_numbers_with_words():
     record = play(parse_agent("random"), parse_agent("random"), [24, 14])
     assert record.reason == Reason.NO_MOVES.word
     assert Board.from_moves(record.moves).outcome() == Outcome(record.winner, "no_moves")
+
+
+def test_an_exception_that_lies_about_its_class_loses_like_others():
+    class Lying(Exception):
+        __class__ = property(lambda self: 1 / 0)
+
+    loss = forfeit_from(Lying("x"))
+    assert (loss.reason, loss.detail) == (Reason.ERROR, "Lying: x")
