@@ -147,7 +147,6 @@ def play_at_equal_cost(
     limit = Limit(nodes=NODES[-1])
     specs = [complete(named(parse_spec(text)), limit) for text in (opponent, *map(spec_of_file, files))]
     _, (_, *costs) = specs_at_equal_cost(specs, size)
-    prepare([str(spec) for spec in specs], size)
     won = []
     for nodes in NODES:
         limits = [Limit(nodes=scaled_nodes(nodes, times)) for times in (1.0, *(cost.times for cost in costs))]
@@ -161,7 +160,6 @@ def measure_headroom(opponent: str, size: Size, seed: int, jobs: int) -> Headroo
     nodes = NODES[-1]
     once, twice = (str(complete(named(parse_spec(opponent)), Limit(nodes=n))) for n in (nodes, 2 * nodes))
     strong = [str(complete(named(parse_spec(f"ceiling={CEILING}")))), f"twice={twice.partition('=')[2]}"]
-    prepare([once, *strong], size)
     (ceiling,) = _shares_won(strong[:1], once, size, seed, jobs, CEILING_PAIRS)
     (doubled,) = _shares_won(strong[1:], once, size, seed, jobs, CHOOSING_PAIRS)
     return Headroom(nodes, ceiling, doubled)
@@ -169,6 +167,7 @@ def measure_headroom(opponent: str, size: Size, seed: int, jobs: int) -> Headroo
 
 def _shares_won(specs: Sequence[str], opponent: str, size: Size, seed: int, jobs: int, pairs: int) -> list[float]:
     """Return the shares of games that agents win against an opponent, all from the same openings for fitting."""
+    prepare((opponent, *specs), size)
     pool = pool_of(size, PLIES, pairs, seed)
     batches = [
         pool.batch(len(specs) * start + index, spec, opponent, start, min(_AT_ONCE, len(pool) - start))

@@ -40,10 +40,6 @@ class SweepAxis:
     values: tuple[Limit | float, ...]
 
 
-SweepRun = tuple[Config, Mapping[Values, str]]
-"""A run to be played, and the names of its contenders by their values; empty for its own opponent."""
-
-
 @dataclass(frozen=True)
 class Sweep:
     """Results of a sweep, and of its runs: the shares of games won with every combination of the axes' values.
@@ -90,7 +86,7 @@ def parse_axis(text: str) -> SweepAxis:
     return axis
 
 
-def plan_sweep(
+def sweep(
     spec: Spec,
     axes: Sequence[SweepAxis],
     opponent: Spec | None,
@@ -102,9 +98,10 @@ def plan_sweep(
     seed: int = 1,
     equal_cost: bool = False,
     out: Path | None = None,
+    play: Play = play_tournament,
     **where: Any,
-) -> list[SweepRun]:
-    """Plan every combination of the axes' values against the opponent: one run for each limit that the opponent has.
+) -> Sweep:
+    """Play every combination of the axes' values against the opponent: one run for each limit that the opponent has.
 
     The opponent has the limit that is swept, unless it names one itself; without an opponent it is the agent as it is.
     The openings are of the half that learning uses, so that others stay for judging.
@@ -116,14 +113,9 @@ def plan_sweep(
 
     Raises:
         ValueError: there are too many combinations, an axis is named twice, or a value cannot be.
+        KeyboardInterrupt: it was interrupted; calling this again with the same arguments resumes it.
     """
-    for name, times in Counter(axis.name for axis in axes).items():
-        if times > 1:
-            raise ValueError(f"--over: {name} occurs twice")
-    count = math.prod(len(axis.values) for axis in axes)
-    if count > MOST_POINTS:
-        raise ValueError(f"--over: {count:,} combinations are too many; the maximum is {MOST_POINTS:,}")
-    _check_choices(spec, limit, axes)
+    _check_axes(axes, spec, limit)
     points: dict[Spec, dict[Values, Spec]] = {}
     for values in _combinations(axes):
         varied, whom = _meeting(spec, opponent, limit, axes, values)
@@ -132,18 +124,10 @@ def plan_sweep(
         "format": "head-to-head", "board": size, "openings": f"random:{plies},fit", "pairs": pairs, "seed": seed,
         "limit": str(limit or DEFAULT_LIMIT), **({"equal_cost": True} if equal_cost else {}),
     }  # fmt: skip
-    return [
+    runs = [
         _run(whom, by_values, keys, where, out / str(whom.limit) if out and len(points) > 1 else out)
         for whom, by_values in points.items()
     ]
-
-
-def play_sweep(axes: Sequence[SweepAxis], runs: Sequence[SweepRun], play: Play = play_tournament) -> Sweep:
-    """Play what is missing of a sweep's runs.
-
-    Raises:
-        KeyboardInterrupt: it was interrupted; calling this again with the same arguments resumes it.
-    """
     results = [load_findings([play_kept(config, play)]) for config, _ in runs]
     rates: dict[Values, Interval] = {}
     played: dict[Values, bytes] = {}
@@ -172,7 +156,8 @@ def _combinations(axes: Sequence[SweepAxis]) -> Iterable[Values]:
 
 def _run(
     whom: Spec, points: Mapping[Values, Spec], keys: Mapping[str, Any], where: Mapping[str, Any], out: Path | None
-) -> SweepRun:
+) -> tuple[Config, dict[Values, str]]:
+    """Return a run to be played, and the names of its contenders by their values; empty for its own opponent."""
     own, *settings = (settings_text(spec, make_agent(spec)) for spec in (whom, *points.values()))
     named = {
         values: "" if text == own else spec.name for (values, spec), text in zip(points.items(), settings, strict=True)
@@ -198,7 +183,13 @@ def _range(text: str, first: float, last: float, step: float) -> tuple[float, ..
     return tuple(float(f"{first + number * step:.12g}") for number in range(count))
 
 
-def _check_choices(spec: Spec, limit: Limit | None, axes: Sequence[SweepAxis]) -> None:
+def _check_axes(axes: Sequence[SweepAxis], spec: Spec, limit: Limit | None) -> None:
+    for name, times in Counter(axis.name for axis in axes).items():
+        if times > 1:
+            raise ValueError(f"--over: {name} occurs twice")
+    count = math.prod(len(axis.values) for axis in axes)
+    if count > MOST_POINTS:
+        raise ValueError(f"--over: {count:,} combinations are too many; the maximum is {MOST_POINTS:,}")
     heuristic = make_agent(complete(spec, limit)).heuristic
     known = {parameter.name: parameter for parameter in parameters_of(heuristic)} if heuristic else {}
     for axis in axes:

@@ -12,8 +12,7 @@ strengths that sometimes play random moves; the source of each position is store
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -237,11 +236,8 @@ def check_recipe(recipe: Recipe) -> None:
 def _orbits(recipe: Recipe) -> dict[int, list[tuple[int, ...]]]:
     openings = placement_openings(recipe.size)
     ids = orbit_ids(openings.cells, recipe.size)
-    orbits: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-    for row, orbit in enumerate(ids.tolist()):
-        orbits[orbit].append(openings[row])
-    order = sorted(orbits)
-    return {orbit: orbits[orbit] for orbit in order[: recipe.openings]}
+    chosen = np.unique(ids)[: recipe.openings]
+    return {int(orbit): [openings[row] for row in np.flatnonzero(ids == orbit).tolist()] for orbit in chosen}
 
 
 def _resumed(recipe: Recipe, path: Path) -> tuple[Table, set[int]]:
@@ -269,13 +265,12 @@ def _write(recipe: Recipe, path: Path, table: Table, finished: Iterable[int]) ->
 
 def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -> tuple[int, Table]:
     generator = np.random.default_rng([recipe.seed, orbit])
-    won: list[_Found] = []
-    lost: list[_Found] = []
-    seen: set[int] = set()
+    solved, seen = list[_Found](), set[int]()
     for source in recipe.sources:
         starts = [openings[i] for i in generator.integers(len(openings), size=GAMES)]
         games = play_source(source, starts, recipe.size, int(generator.integers(1 << 63)))
-        _choose(recipe, source.name, games, generator, seen, won, lost)
+        solved += _chosen_positions(recipe, source.name, games, generator, seen)
+    won, lost = ([found for found in solved if any(found.keeps) == is_won] for is_won in (True, False))
     seed = int(generator.integers(1 << 63))
     winning = [{cell for cell, keeps in zip(found.legal, found.keeps, strict=True) if keeps} for found in won]
     kept_by = _members_right(recipe, [found.moves for found in won], winning, seed)
@@ -311,11 +306,10 @@ class _Found:
         }  # fmt: skip
 
 
-def _choose(
-    recipe: Recipe, source: str, games: Sequence[Sequence[int]], generator: np.random.Generator, seen: set[int],
-    won: list[_Found], lost: list[_Found],
-) -> None:  # fmt: skip
-    """Add one telling and one troubled position for every stage of these games, if there are any."""
+def _chosen_positions(
+    recipe: Recipe, source: str, games: Sequence[Sequence[int]], generator: np.random.Generator, seen: set[int]
+) -> Iterator[_Found]:
+    """Yield one telling and one troubled position for every stage of these games, if there are any."""
     for first in range(recipe.first_ply, recipe.last_ply + 1, BAND):
         plies = range(first, min(first + BAND, recipe.last_ply + 1))
         candidates = [tuple(game[:ply]) for game in games for ply in plies if len(game) > ply]
@@ -328,11 +322,9 @@ def _choose(
                 continue
             seen.add(ids[row])
             solved = _solved(candidates[row], source, recipe)
-            if solved is None:
-                continue
-            if (is_won := any(solved.keeps)) in wanted:
-                (won if is_won else lost).append(solved)
-                wanted.remove(is_won)
+            if solved is not None and any(solved.keeps) in wanted:
+                yield solved
+                wanted.remove(any(solved.keeps))
             if not wanted:
                 break
 

@@ -128,7 +128,8 @@ class Suite:
 
 
 _OF_MOVES = ("legal", "keeps", "errs")
-_OF_POSITIONS = ("kept_by", "orbit", "opening_winner", "split", "source")
+_TEXTS = ("split", "source")
+_OF_POSITIONS = ("kept_by", "orbit", "opening_winner", *_TEXTS)
 
 
 def read_suite(name: str | Path = "7x7", split: Split | None = None) -> Suite:
@@ -158,10 +159,7 @@ def shipped_suites() -> dict[str, Path]:
 
 def members(bits: NDArray[np.int16]) -> NDArray[np.int64]:
     """Return the number of members of the field in each bit set."""
-    count: NDArray[np.int64] = (
-        np.unpackbits(bits.astype("<i2").view(np.uint8)).reshape(-1, 16).sum(axis=1, dtype=np.int64)
-    )
-    return count
+    return np.bitwise_count(bits.astype(np.uint16)).astype(np.int64)
 
 
 def read_table(path: Path) -> Table:
@@ -189,22 +187,11 @@ def how_made(table: Table) -> tuple[Size, dict[str, Any]]:
 
 def _suite(name: str, table: Table) -> Suite:
     size, made = how_made(table)
-    legal, starts = lists(table, "legal")
-    return Suite(
-        name=name,
-        positions=Positions(size, *lists(table, "moves")),
-        legal=legal,
-        starts=starts,
-        keeps=lists(table, "keeps")[0].astype(bool),
-        errs=lists(table, "errs")[0],
-        kept_by=numbers(table, "kept_by"),
-        orbit=numbers(table, "orbit"),
-        opening_winner=numbers(table, "opening_winner"),
-        split=texts(table, "split"),
-        source=texts(table, "source"),
-        field=tuple(made.get("field", ())),
-        made=made,
-    )
+    columns: dict[str, NDArray[Any]] = {column: lists(table, column)[0] for column in _OF_MOVES}
+    columns |= {column: (texts if column in _TEXTS else numbers)(table, column) for column in _OF_POSITIONS}
+    columns |= {"keeps": columns["keeps"].astype(bool), "starts": lists(table, "legal")[1]}
+    positions, field = Positions(size, *lists(table, "moves")), tuple(made.get("field", ()))
+    return Suite(name=name, positions=positions, field=field, made=made, **columns)
 
 
 FILE = Path(__file__).with_name("data") / "gauntlets.csv"

@@ -40,7 +40,7 @@ from knights_isolation.experiments.studies.parameter_space import (
     options_text,
     write_patch,
 )
-from knights_isolation.experiments.studies.parameter_sweep import Sweep, parse_axis, plan_sweep, play_sweep
+from knights_isolation.experiments.studies.parameter_sweep import Sweep, parse_axis, sweep
 from knights_isolation.experiments.studies.screening import Screening
 from knights_isolation.experiments.studies.tuning import (
     Judgement,
@@ -185,7 +185,7 @@ def _write(patch: Patch, target: str, found: Fitted | Tuned) -> None:
 def sweep_result(
     agent: AgentLike, over: Sequence[str], opponent: AgentLike | None, limit: str | None, out: Patch, **keys: Any
 ) -> Result[Sweep]:
-    """Play a sweep, or what is missing of it; for `keys` see `plan_sweep`."""
+    """Play a sweep, or what is missing of it; for `keys` see `sweep`."""
     axes = [parse_axis(text) for text in over]
     if limit and any(axis.name == "limit" for axis in axes):
         raise ValueError("--over limit=... and --limit exclude each other: use one of them")
@@ -194,9 +194,10 @@ def sweep_result(
     with captured(spec):
         subject = subject_of(spec, bound, needs=needs)
         other = opponent_of(whom) if whom else None
-        runs = plan_sweep(named(parse_spec(spec)), axes, other, bound, out=Path(out) if out else None, **keys)
+        make_agent(subject)  # its file is imported here, where what it prints is kept back
     with keeping("what was played" if out else "", Path(out or "")):
-        swept = play_sweep(axes, runs, partial(play_kept_run, command="sweep"))
+        play, folder = partial(play_kept_run, command="sweep"), Path(out) if out else None
+        swept = sweep(named(parse_spec(spec)), axes, other, bound, out=folder, play=play, **keys)
     name = whom or subject.name
     return Result(swept, (sweep_section(swept, name),), partial(drawn, response_chart(swept, name)))
 
@@ -392,21 +393,21 @@ def judged_section(tuning: Tuning, judgement: Judgement | None) -> Section:
     return Section("judged", judged_sentence(judgement), rows, (note,))
 
 
-def sweep_section(sweep: Sweep, opponent: str) -> Section:
+def sweep_section(swept: Sweep, opponent: str) -> Section:
     """Return one row per combination, with the share of games won."""
     rows = tuple(
-        {axis.name: value_text(value) for axis, value in zip(sweep.axes, values, strict=True)}
+        {axis.name: value_text(value) for axis, value in zip(swept.axes, values, strict=True)}
         | {"won": estimate_of(rate)}
-        for values, rate in sweep.rates.items()
+        for values, rate in swept.rates.items()
     )
-    runs = [run.sources[0].info for run in sweep.runs]
-    forfeits = sum(group.games for run in sweep.runs for group in forfeits_of(run))
+    runs = [run.sources[0].info for run in swept.runs]
+    forfeits = sum(group.games for run in swept.runs for group in forfeits_of(run))
     notes = [
         f"{pluralise(runs[0].openings, 'opening')}, the same for all points, each played twice. Individual 95 % "
         f"intervals, clustered by opening up to symmetry. The highest of many estimates is biased upwards.",
-        *(f"{name} changed no game: all its values play the same moves." for name in sweep.without_effect),
+        *(f"{name} changed no game: all its values play the same moves." for name in swept.without_effect),
         *_forfeits(forfeits),
-        *(sentence for run in sweep.runs for sentence in equal_cost_sentences(run)),
+        *(sentence for run in swept.runs for sentence in equal_cost_sentences(run)),
         f"The games are in {join_names([str(run.path) for run in runs])}. More: {_compare(runs[0].path)}",
     ]
     return Section("sweep", f"Won against {opponent}", rows, tuple(notes))

@@ -26,7 +26,7 @@ from knights_isolation.experiments.play.pools.recovery import FORFEITED
 from knights_isolation.experiments.play.runner import RunProgress, play_tournament
 from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.experiments.record.run_directory import LABELS_FILE as LABELS
-from knights_isolation.experiments.studies.parameter_sweep import parse_axis, plan_sweep, play_sweep
+from knights_isolation.experiments.studies.parameter_sweep import parse_axis, sweep
 from knights_isolation.experiments.studies.screening import collect_answers
 from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.build_suite import PositionSource, Recipe, build_suite
@@ -286,7 +286,7 @@ def test_values_of_parameters_are_swept_alike(two: Cluster, tmp_path: Path, monk
     agent = named(parse_spec("ID:mine.py:score@nodes=20"))
     axes, small = [parse_axis("option.reach=-1,0")], {"size": "5x5", "plies": 2, "pairs": 8}
     sweep_results = [
-        play_sweep(axes, plan_sweep(agent, axes, None, nodes, out=tmp_path / out, **small, **where)).rates
+        sweep(agent, axes, None, nodes, out=tmp_path / out, **small, **where).rates
         for out, where in (("there", {"cluster": two.address}), ("here", {"jobs": 1}))
     ]
     assert len({rate.estimate for rate in sweep_results[0].values()}) == 2

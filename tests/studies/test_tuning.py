@@ -30,7 +30,7 @@ from knights_isolation.experiments.studies import samplers
 from knights_isolation.experiments.studies import tuning as tuning_room
 from knights_isolation.experiments.studies.batches import Batch, BatchResult, play_batch, pool_of
 from knights_isolation.experiments.studies.parameter_space import with_values
-from knights_isolation.experiments.studies.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
+from knights_isolation.experiments.studies.parameter_sweep import Sweep, SweepAxis, parse_axis, sweep
 from knights_isolation.experiments.studies.samplers import (
     Contests,
     SpsaPlan,
@@ -91,7 +91,7 @@ def swept_over(
     """A sweep on 5x5 from four plies."""
     axes = [parse_axis(text) for text in over]
     options: dict[str, Any] = {"size": "5x5", "plies": 4, "pairs": pairs, "out": out}
-    return play_sweep(axes, plan_sweep(named(parse_spec(spec)), axes, None, Limit(nodes=nodes), **options), play)
+    return sweep(named(parse_spec(spec)), axes, None, Limit(nodes=nodes), play=play, **options)
 
 
 def strength(points: np.ndarray) -> np.ndarray:
@@ -467,7 +467,7 @@ def test_too_many_combinations_and_axes_named_twice_are_refused(spec: str) -> No
         ([axis, SweepAxis("idle", axis.values)], "1,002,001 comb"),
     ):
         with pytest.raises(ValueError, match=message):
-            plan_sweep(subject_of(spec, None), axes, None, None, size="5x5", plies=4, pairs=5)
+            sweep(subject_of(spec, None), axes, None, None, size="5x5", plies=4, pairs=5)
 
 
 def test_sweeps_are_drawn_as_curves_or_as_a_map() -> None:
