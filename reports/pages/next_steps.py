@@ -144,15 +144,13 @@ def links_to_games(
     """Choose an example game for each lead and each first placement on the map; each game is listed once."""
     by_opponent = games_by_opponent(findings, leads)
     by_placement = games_by_placement(findings, [placement for placement in placements if placement.openings >= FEWEST])
-    games: dict[str, dict[str, Any]] = {}
-    for (agent, opponent), game in by_opponent.items():
-        games.setdefault(_anchor(game), _linked(findings, game, _lead_words(findings, game, agent, opponent)))
-    for (_, is_first), game in by_placement.items():
-        games.setdefault(_anchor(game), _linked(findings, game, _placement_words(game, is_first)))
     by_opening = {lead.cell: lead.game for lead in openings if lead.game}
-    for game in by_opening.values():
-        opponent = next(name for name in game.agents if name != contender)
-        games.setdefault(_anchor(game), _linked(findings, game, _lead_words(findings, game, contender, opponent)))
+    described = [(game, _lead_words(findings, game, agent)) for (agent, _), game in by_opponent.items()]
+    described += [(game, _placement_words(game, is_first)) for (_, is_first), game in by_placement.items()]
+    described += [(game, _lead_words(findings, game, contender)) for game in by_opening.values()]
+    games: dict[str, dict[str, Any]] = {}
+    for game, words in described:
+        games.setdefault(_anchor(game), _linked(findings, game, words))
     return Links(_places(by_opponent), _places(by_placement), _places(by_opening), tuple(games.values()))
 
 
@@ -177,8 +175,9 @@ def _linked(findings: RunResults, game: ExampleGame, tells: str) -> dict[str, An
     }
 
 
-def _lead_words(findings: RunResults, game: ExampleGame, agent: str, opponent: str) -> str:
+def _lead_words(findings: RunResults, game: ExampleGame, agent: str) -> str:
     has_won = game.agents[game.winner - 1] == agent
+    (opponent,) = {*game.agents} - {agent}
     sentence = f"{agent} {'beats' if has_won else 'loses to'} {opponent}"
     if game.instead is None:
         return sentence
