@@ -18,7 +18,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -143,15 +143,8 @@ def _csv_line(values: Sequence[str]) -> str:
     return text.getvalue()
 
 
-class Imported(NamedTuple):
-    """Result of an import: the number of games in the run, and notes about the skipped ones."""
-
-    games: int
-    notes: tuple[str, ...]
-
-
-def import_pgn(file: Path, run: Path) -> Imported:
-    """Import the games of a file as a run: a round-robin of all players in it.
+def import_pgn(file: Path, run: Path) -> tuple[int, tuple[str, ...]]:
+    """Import the games of a file as a run, a round-robin of all players in it; return how many, and notes on others.
 
     Two games of the same players from the same opening with sides swapped form a pair. If there are several, the first
     games on either side form one pair, the second ones another, and so on. Games without a result are skipped, and so
@@ -187,22 +180,21 @@ def import_pgn(file: Path, run: Path) -> Imported:
     notes = tuple(note.format(count) for note, count in counts.items() if count)
     notes = ("imported: the settings of the players are unknown", *notes)
     _write(run, schedule, played, notes)
-    return Imported(len(kept), notes)
+    return len(kept), notes
 
 
 def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int, PgnGame]]:
     size = games[0].size
-    names = tuple(dict.fromkeys(name for game in games for name in _players(game, file)))
+    sides = [_players(game, file) for game in games]
+    names = tuple(dict.fromkeys(chain.from_iterable(sides)))
     keys = opening_ids(padded([game.opening for game in games]), size).tolist()
-    matches: dict[tuple[str, str], dict[tuple[int, int], tuple[int, ...]]] = {}
+    matches: dict[tuple[str, ...], dict[tuple[int, int], tuple[int, ...]]] = {}
     seen: Counter[tuple[tuple[str, str], int]] = Counter()
     slots = []
-    for game, key in zip(games, keys, strict=True):
-        sides = _players(game, file)
-        pair = sides if names.index(sides[0]) < names.index(sides[1]) else sides[::-1]
-        slot = key, seen[sides, key]
-        seen[sides, key] += 1
-        slots.append((pair, slot, int(sides != pair)))
+    for game, key, players in zip(games, keys, sides, strict=True):
+        pair, slot = tuple(sorted(players, key=names.index)), (key, seen[players, key])
+        seen[players, key] += 1
+        slots.append((pair, slot, int(players != pair)))
         matches.setdefault(pair, {}).setdefault(slot, game.opening)
     planned, cells = [], list[tuple[int, ...]]()
     for (first, second), openings in matches.items():
@@ -266,16 +258,9 @@ def _write(run: Path, schedule: Schedule, played: FinishedGames, notes: tuple[st
     keys = {"board": str(schedule.size), "format": "round-robin", "contenders": list(schedule.agents), "out": str(run)}
     config = load_config(None, keys)
     settings = [json.dumps({"kind": IMPORTED, "player": name}, sort_keys=True) for name in schedule.agents]
+    facts = {"deterministic": False, "unknown": True, "restricted": False, "imported": True}
     agents = {
-        name: AgentEntry(
-            f"{name} (imported)",
-            ["contender"],
-            text,
-            deterministic=False,
-            unknown=True,
-            restricted=False,
-            imported=True,
-        )
+        name: AgentEntry(f"{name} (imported)", ["contender"], text, **facts)
         for name, text in zip(schedule.agents, settings, strict=True)
     }
     info = RunInfo(

@@ -238,7 +238,7 @@ def import_games(file: str | Path, out: Annotated[Output, About(place="option")]
         isolation import games.pgn --out runs/imported
         isolation results runs/imported
     """
-    imported = rooms.import_pgn(Path(file), Path(out))
-    for note in imported.notes:
+    games, notes = rooms.import_pgn(Path(file), Path(out))
+    for note in notes:
         warnings.warn(note, stacklevel=3)
-    return replace(results(out), text=f"{pluralise(imported.games, 'game')} in {out}: {shown_command('results', out)}")
+    return replace(results(out), text=f"{pluralise(games, 'game')} in {out}: {shown_command('results', out)}")

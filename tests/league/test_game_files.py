@@ -141,9 +141,9 @@ def test_a_result_may_stand_in_its_tag_alone(tmp_path):
 @pytest.mark.slow
 def test_a_run_goes_out_as_pgn_and_comes_back_with_the_same_results(run, tmp_path):
     (tmp_path / "x.pgn").write_text("".join(exported(run, "pgn")))
-    imported = import_pgn(tmp_path / "x.pgn", tmp_path / "back")
+    games_imported, _ = import_pgn(tmp_path / "x.pgn", tmp_path / "back")
     before, after = read_games(run), read_games(tmp_path / "back")
-    assert imported.games == len(before) == 18
+    assert games_imported == len(before) == 18
     columns = ("agent_1", "agent_2", "winner", "reason", "opening_id", "orbit", "colours", "plies")
     keys = [list(zip(*(frame[column].astype(str) for column in columns), strict=True)) for frame in (before, after)]
     assert sorted(keys[0]) == sorted(keys[1])
@@ -159,9 +159,9 @@ def test_games_from_one_start_are_all_kept_and_what_repeats_another_is_not(tmp_p
     head = '[White "{}"] [Black "{}"] [Variant "joust"]\n'
     played = [("x", "y", "Nb3"), ("y", "x", "Nf3"), ("x", "y", "Nc2"), ("x", "y", "Nb3"), ("y", "x", "Nb3")]
     (tmp_path / "x.pgn").write_text("\n".join(head.format(*two) + f"1. {move} 1-0\n" for *two, move in played))
-    imported = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
-    assert imported.games == 4
-    assert imported.notes[1:] == ("games skipped: 1; duplicates of other games",)
+    games_imported, notes = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
+    assert games_imported == 4
+    assert notes[1:] == ("games skipped: 1; duplicates of other games",)
     frame = read_games(tmp_path / "run")
     assert [moves[2] for moves in frame["moves"]] == [41, 45, 50, 41]
     assert frame["pair_id"].tolist() == [0, 0, 1, 1]
@@ -190,8 +190,8 @@ def test_games_that_ended_early_keep_their_reasons_and_others_are_left_out(tmp_p
         *(("a", "b", "", "*"), ("c", "b", "adjudication", "1/2-1/2"), ("c", "b", "adjudication", "0-1")),
     ]
     path.write_text("\n".join(GAME.format(*game) for game in games))
-    imported = import_pgn(path, tmp_path / "run")
-    assert imported.notes[1:] == (
+    _, notes = import_pgn(path, tmp_path / "run")
+    assert notes[1:] == (
         "games skipped: 2; no result",
         "games skipped: 1; duplicates of other games",
     )
@@ -213,9 +213,9 @@ def test_games_whose_told_result_is_not_that_of_their_last_position_are_counted_
     (tmp_path / "x.pgn").write_text(
         "\n".join(write_pgn(who, Size(3, 4), board.history, output, won) for who, won in games)
     )
-    imported = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
+    _, notes = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
     text = "games whose result contradicts their last position: 1; the result of the file counts"
-    assert imported.notes[1:] == (text,)
+    assert notes[1:] == (text,)
     assert read_games(tmp_path / "run")["detail"].tolist() == ["", "the result contradicts its last position"]
 
 
