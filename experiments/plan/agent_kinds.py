@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -159,39 +160,36 @@ def raise_spec_error(message: str, text: str, start: int, end: int) -> NoReturn:
     raise SpecError(message, text, start, start + len(part.strip()))
 
 
-def _refuse_on_board(spec: Spec) -> str:
-    who = "agents from files" if spec.is_file else f"{spec.kind} players"
-    return f"name {who} with --agent when starting the board"
-
-
 @dataclass(frozen=True)
 class AgentKind:
     """A kind of agent.
 
     Attributes:
         name: its name in completed specs.
-        forms: syntax of its players, for messages.
+        syntax: the forms of its players, for messages.
         words: what its players begin with, before a colon if more follows; none for those that begin with a file.
-        read: returns the target that follows the word of a player, from a position in its text on, or None if it is
-            not of this kind; raises SpecError. The spec has the player's text and position, and its method.
+        read: returns the target of a player, or None if it is not of this kind; raises ValueError. It gets what follows
+            the word and a colon, None without a colon; or the whole of a player that begins with a file. The spec has
+            the player's text and position, and its method.
         make: makes the agent of a completed spec; raises ValueError.
-        refuse_limit: returns why a spec's player cannot be limited by a unit; empty if it can.
+        refused: units of limits that its players cannot have, and why.
         usual_limit: returns the limit of a spec without one, given the default limit for all agents, if there is one.
         refuse_on_board: returns why the analysis board may not start an agent that its page requests by a completed
-            spec; empty if it may. Only what a row allows explicitly is permitted.
+            spec; empty if it may. None forbids it, and all else that a page may start: players that import a module or
+            a player, or are programs.
         name_target: loads a spec's file and returns the spec with what only the file determines; raises ValueError.
         is_program: whether its players are external programs, which have names and options of their own.
         is_restricted: whether its players are files that are only loaded in sandboxed processes.
     """
 
     name: str
-    forms: tuple[str, ...]
+    syntax: str
     words: tuple[str, ...]
-    read: Callable[[Spec, int], str | None]
+    read: Callable[[str | None, Spec], str | None]
     make: Callable[[Spec], Agent]
-    refuse_limit: Callable[[Spec, str], str] = lambda spec, unit: f"{spec.kind} has no limit"
+    refused: tuple[tuple[str, ...], str] = (UNITS, "")
     usual_limit: Callable[[Spec, Limit | None], Limit | None] = lambda spec, default: None
-    refuse_on_board: Callable[[Spec], str] = _refuse_on_board
+    refuse_on_board: Callable[[Spec], str] | None = None
     name_target: Callable[[Spec], Spec] = lambda spec: spec
     is_program: bool = False
     is_restricted: bool = False
@@ -199,38 +197,62 @@ class AgentKind:
 
 def read_player(text: str, start: int, end: int) -> Spec | None:
     """Return the spec of the player in text[start:end]; None if it is of no kind. Raises SpecError."""
-    head, colon, _ = text[start:end].partition(":")
-    word = head.strip()
+    head, colon, tail = text[start:end].partition(":")
+    first = head.strip()
+    method = first.upper() if first.upper() in METHODS else ""
     for kind in KINDS.values():
-        if kind.words and word.lower() not in map(str.lower, kind.words):
+        if kind.words and first.lower() not in map(str.lower, kind.words):
             continue
-        method = word.upper() if word.upper() in METHODS else ""
-        at = start + len(head + colon) if kind.words else start
-        target = kind.read(Spec(text, kind.name, method=method, start=start, end=end), at)
+        word, at = (
+            (tail.strip() if colon else None, end - len(tail)) if kind.words else (text[start:end].strip(), start)
+        )
+        spec = Spec(text, kind.name, method=method, start=start, end=end)
+        with underlining(text, at if word else start, end):
+            target = kind.read(word, spec)
         if target is not None:
-            return Spec(text, kind.name, method=method, target=target, start=at, end=end)
+            return replace(spec, target=target, start=at)
     return None
+
+
+@contextmanager
+def underlining(text: str, start: int, end: int) -> Iterator[None]:
+    """Have errors point at the part of a spec that they are about, unless they do already."""
+    try:
+        yield
+    except SpecError:
+        raise
+    except ValueError as error:
+        raise_spec_error(str(error), text, start, end)
 
 
 def runs_code(spec: Spec) -> bool:
     """Return whether an agent is of a kind that no page may start: it imports a module or a player, or is a program."""
-    return KINDS[spec.kind].refuse_on_board is _refuse_on_board
+    return KINDS[spec.kind].refuse_on_board is None
+
+
+def limit_refusal(spec: Spec, unit: str) -> str:
+    """Return why a spec's player cannot be limited by a unit; empty if it can."""
+    if unit == "depth" and _grows_a_tree(spec):
+        return f"{spec.method} has no depth limit; use nodes, ms or cpu_ms"
+    units, why = KINDS[spec.kind].refused
+    return (why or f"{spec.kind} has no limit") if unit in units else ""
 
 
 def board_refusal(spec: Spec) -> str:
     """Return why the analysis board may not start an agent of a completed spec; empty if it may."""
-    return KINDS[spec.kind].refuse_on_board(spec)
-
-
-def _refusing(why: str, *units: str) -> Callable[[Spec, str], str]:
-    return lambda spec, unit: why if unit in units else ""
+    refuse = KINDS[spec.kind].refuse_on_board
+    if refuse and not spec.is_file:
+        return refuse(spec)
+    return (
+        f"name {'agents from files' if spec.is_file else f'{spec.kind} players'} with --agent when starting the board"
+    )
 
 
 # Players whose spec is a single word
 
 
-def _read_nothing(spec: Spec, at: int) -> str | None:
-    return None if ":" in spec.text[spec.start : spec.end] else ""
+def _read_nothing(word: str | None, spec: Spec) -> str | None:
+    return "" if word is None else None
 
 
 def _make_simple(spec: Spec) -> Agent:
@@ -255,39 +277,25 @@ def _make_perfect(spec: Spec) -> Agent:
 # Heuristics under a search method
 
 
-def _read_search(spec: Spec, at: int) -> str:
-    word, has_colon = spec.text[at : spec.end].strip(), ":" in spec.text[spec.start : at]
-    if not has_colon and spec.method != "MCTS":
-        why = f"{spec.method} needs a heuristic, like {spec.method}:improved"
-        raise_spec_error(why, spec.text, spec.start, spec.end)
-    if has_colon and not word:
-        raise_spec_error(f"a heuristic must follow {spec.method}:", spec.text, at - 1, at)
-    if not word or word == "*":
-        return word
-    if ".py" in word:
-        return _read_file(spec, at, "my_score")
-    try:
-        return heuristics.canonical_name(word)
-    except ValueError as error:
-        raise_spec_error(str(error), spec.text, at, spec.end)
+def _read_search(word: str | None, spec: Spec) -> str:
+    if word is None and spec.method != "MCTS":
+        raise ValueError(f"{spec.method} needs a heuristic, like {spec.method}:improved")
+    if word == "":
+        colon = spec.text.index(":", spec.start)
+        raise_spec_error(f"a heuristic must follow {spec.method}:", spec.text, colon, colon + 1)
+    if word is None or word == "*":
+        return word or ""
+    return _read_file(word, "my_score") if ".py" in word else heuristics.canonical_name(word)
 
 
-def _read_file(spec: Spec, at: int, example: str) -> str:
+def _read_file(word: str, example: str) -> str:
     """Return the file and the name in it; for a file alone the name is empty until `spec_parser.named` finds it."""
-    word = spec.text[at : spec.end].strip()
     if word.endswith(".py"):
         return f"{word}:"
     path, _, name = word.rpartition(".py:")
     if not path or not is_name(name):
-        example = f"{word.partition('.py')[0]}.py:{example}"
-        raise_spec_error(f"a file is followed by the name inside it, like {example}", spec.text, at, spec.end)
+        raise ValueError(f"a file is followed by the name inside it, like {word.partition('.py')[0]}.py:{example}")
     return word
-
-
-def _refuse_search_limit(spec: Spec, unit: str) -> str:
-    if unit == "depth" and _grows_a_tree(spec):
-        return f"{spec.method} has no depth limit; use nodes, ms or cpu_ms"
-    return ""
 
 
 def _grows_a_tree(spec: Spec) -> bool:
@@ -334,8 +342,6 @@ def _beyond_caps(spec: Spec) -> str:
 
 
 def _refuse_search_on_board(spec: Spec) -> str:
-    if spec.is_file:
-        return _refuse_on_board(spec)
     if spec.target == "*":
         return "name one heuristic, not all"
     if refusal := _beyond_caps(spec):
@@ -348,8 +354,8 @@ def _refuse_search_on_board(spec: Spec) -> str:
 # Player objects in user files
 
 
-def _read_classic(spec: Spec, at: int) -> str | None:
-    return _read_file(spec, at, "CustomPlayer") if ".py" in spec.text[at : spec.end] else None
+def _read_classic(word: str | None, spec: Spec) -> str | None:
+    return _read_file(word, "CustomPlayer") if word and ".py" in word else None
 
 
 def _usual_classic_limit(spec: Spec, default: Limit | None) -> Limit:
@@ -385,11 +391,10 @@ def _file_agent(spec: Spec, edition: str) -> FileAgent:
 # Player objects in a sandboxed process: the file is not loaded here, not even to plan a run
 
 
-def _read_apart(spec: Spec, at: int) -> str | None:
-    target = _read_classic(spec, at)
+def _read_apart(word: str | None, spec: Spec) -> str | None:
+    target = _read_classic(word, spec)
     if target and target.endswith(".py:"):
-        why = f"the file is not imported: name the class, like apart:{target}CustomPlayer"
-        raise_spec_error(why, spec.text, at, spec.end)
+        raise ValueError(f"the file is not imported: name the class, like apart:{target}CustomPlayer")
     return target
 
 
@@ -405,11 +410,10 @@ def _make_apart(spec: Spec) -> Agent:
 # Policies of learning agents: functions in importable modules
 
 
-def _read_policy(spec: Spec, at: int) -> str:
-    module, _, function = spec.text[at : spec.end].strip().partition(":")
+def _read_policy(word: str | None, spec: Spec) -> str:
+    module, _, function = (word or "").partition(":")
     if not all(map(is_name, module.split("."))) or not is_name(function):
-        why = "a policy is a module and a function in it, like policy:train:greedy_policy"
-        raise_spec_error(why, spec.text, at, spec.end)
+        raise ValueError("a policy is a module and a function in it, like policy:train:greedy_policy")
     return f"{module}:{function}"
 
 
@@ -429,11 +433,10 @@ def _make_policy(spec: Spec) -> Agent:
 # Engines: external programs
 
 
-def _read_engine(spec: Spec, at: int) -> str:
-    if program := spec.text[at : spec.end].strip():
-        return program
-    why = "an engine is a name, such as engine:fairy, or a program, such as engine:./my_player"
-    raise_spec_error(why, spec.text, spec.start, spec.end)
+def _read_engine(word: str | None, spec: Spec) -> str:
+    if not word:
+        raise ValueError("an engine is a name, such as engine:fairy, or a program, such as engine:./my_player")
+    return word
 
 
 def _usual_engine_limit(spec: Spec, default: Limit | None) -> Limit:
@@ -458,37 +461,38 @@ def _make_engine(spec: Spec) -> Agent:
     return EngineAgent(spec.name, program, spec.limit)
 
 
-_NO_DEPTH = _refusing("perfect searches to the end of the game; use a limit of nodes, ms or cpu_ms", "depth")
-_NO_CPU_TIME = _refusing("an engine needs a limit of depth, nodes or ms", "cpu_ms")
-_CLASSIC = (
-    _refusing("a player from a file needs a time limit: ms or cpu_ms", "depth", "nodes"),
-    _usual_classic_limit,
-)
+_NO_DEPTH = (("depth",), "perfect searches to the end of the game; use a limit of nodes, ms or cpu_ms")
+_NO_CPU_TIME = (("cpu_ms",), "an engine needs a limit of depth, nodes or ms")
+_TIME_ONLY = (("depth", "nodes"), "a player from a file needs a time limit: ms or cpu_ms")
 KINDS = {
     kind.name: kind
     for kind in (
-        AgentKind("random", ("random",), ("random",), _read_nothing, _make_simple, refuse_on_board=_beyond_caps),
-        AgentKind("greedy", ("greedy",), ("greedy",), _read_nothing, _make_simple, refuse_on_board=_beyond_caps),
+        AgentKind("random", "random", ("random",), _read_nothing, _make_simple, refuse_on_board=_beyond_caps),
+        AgentKind("greedy", "greedy", ("greedy",), _read_nothing, _make_simple, refuse_on_board=_beyond_caps),
         AgentKind(
-            "perfect", ("perfect",), ("perfect",), _read_nothing, _make_perfect, _NO_DEPTH, _usual_perfect_limit,
+            "perfect", "perfect", ("perfect",), _read_nothing, _make_perfect, _NO_DEPTH, _usual_perfect_limit,
             _beyond_caps,
         ),
         AgentKind(
-            "search", ("MM:…", "AB:…", "ID:…", "BF:…", "MCTS", "MCTS:…"), tuple(METHODS), _read_search, _make_search,
-            _refuse_search_limit, _usual_search_limit, _refuse_search_on_board, _name_heuristic,
+            "search", "MM:…, AB:…, ID:…, BF:…, MCTS, MCTS:…", tuple(METHODS), _read_search, _make_search, ((), ""),
+            _usual_search_limit, _refuse_search_on_board, _name_heuristic,
         ),
         AgentKind(
-            "engine", ("engine:…",), ("engine",), _read_engine, _make_engine, _NO_CPU_TIME, _usual_engine_limit,
+            "engine", "engine:…", ("engine",), _read_engine, _make_engine, _NO_CPU_TIME, _usual_engine_limit,
             is_program=True,
         ),
         AgentKind(
-            "policy", ("policy:MODULE:FUNCTION",), ("policy",), _read_policy, _make_policy,
-            lambda spec, unit: "a policy has no limit",
+            "policy", "policy:MODULE:FUNCTION", ("policy",), _read_policy, _make_policy,
+            (UNITS, "a policy has no limit"),
         ),
         AgentKind(
-            "apart", ("apart:FILE.py:CLASS",), ("apart",), _read_apart, _make_apart, *_CLASSIC, is_restricted=True
+            "apart", "apart:FILE.py:CLASS", ("apart",), _read_apart, _make_apart, _TIME_ONLY, _usual_classic_limit,
+            is_restricted=True,
         ),
-        AgentKind("classic", ("FILE.py:CLASS",), (), _read_classic, _make_classic, *_CLASSIC, name_target=_name_player),
+        AgentKind(
+            "classic", "FILE.py:CLASS", (), _read_classic, _make_classic, _TIME_ONLY, _usual_classic_limit,
+            name_target=_name_player,
+        ),
     )
 }  # fmt: skip
 """All kinds by name; the first kind that can read a player is its kind."""

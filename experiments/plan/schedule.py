@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -57,9 +57,14 @@ class Schedule:
     seeds_by: SeedsBy = "opponent"
 
     @cached_property
+    def _columns(self) -> list[Ids]:
+        """The fields of `Match`, an array each with the values of all matches."""
+        return [*np.array([astuple(match) for match in self.matches], np.int64).T]
+
+    @property
     def pairs(self) -> Ids:
         """Number of pairs of each match."""
-        return np.array([match.pairs for match in self.matches], np.int64)
+        return self._columns[3]
 
     @property
     def rounds(self) -> int:
@@ -80,16 +85,6 @@ class Schedule:
         """Hash of everything that is scheduled; the rule of its seeds is stored beside it."""
         facts = repr((str(self.size), self.seed, self.agents, self.matches, self.cells.shape))
         return hashlib.sha256(facts.encode() + self.cells.astype("<i2").tobytes()).hexdigest()
-
-    @cached_property
-    def _sides(self) -> NDArray[np.int16]:
-        """sides[match, side] = (agent that moves first, agent that moves second)."""
-        ab = [(match.first, match.second) for match in self.matches]
-        return np.array([[pair, pair[::-1]] for pair in ab], np.int16)
-
-    @cached_property
-    def _starts(self) -> Ids:
-        return np.array([match.start for match in self.matches], np.int64)
 
     @cached_property
     def opening_ids(self) -> NDArray[np.uint64]:
@@ -122,15 +117,16 @@ class Schedule:
 
     def players(self, ids: Ids) -> NDArray[np.int16]:
         """Return the two agents of each game, as indices in `agents`: first mover, second mover."""
-        return self._sides[self.match_of(ids), ids % 2]
+        players = np.stack(self._columns[:2], axis=1).astype(np.int16)[self.match_of(ids)]
+        return np.where((ids % 2 == 0)[:, None], players, players[:, ::-1])
 
     def opening_rows(self, ids: Ids) -> Ids:
         """Return the row of each game's opening in `cells`."""
-        return self._starts[self.match_of(ids)] + self.round_of(ids)
+        return self._columns[2][self.match_of(ids)] + self.round_of(ids)
 
     def populations(self, ids: Ids) -> Ids:
         """Return the `population` of each game's match."""
-        return np.array([match.population for match in self.matches], np.int64)[self.match_of(ids)]
+        return self._columns[4][self.match_of(ids)]
 
     def openings(self, ids: Ids) -> list[list[int]]:
         """Return the cells of each game's opening."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from glob import glob, has_magic
@@ -31,12 +30,14 @@ from .agent_kinds import (
     UNITS,
     Spec,
     SpecError,
+    limit_refusal,
     number_of,
     number_text,
     parse_limit,
     parse_number,
     raise_spec_error,
     read_player,
+    underlining,
 )
 from .function_files import is_function_file, spec_of
 
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
 
 _FILE_END = re.compile(r"\.py(?=\s*[:@]|\s*$)")
-_OPTION = re.compile(r"\s*option\.")
 _MOST_IN_A_NAME = 4
 _NAME = re.compile(r"\s*([^=@:,/\s*][^=@:,/*]*)=")
 
@@ -127,7 +127,7 @@ def named(spec: Spec) -> Spec:
     Adds the name of the function or class for a file alone, and the limit of a player's edition if the spec has none;
     see `user_files`.
     """
-    with _underlining(spec.text, spec.start, spec.end):
+    with underlining(spec.text, spec.start, spec.end):
         return KINDS[spec.kind].name_target(spec)
 
 
@@ -151,17 +151,8 @@ def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
 
 def make_agent(spec: Spec) -> Agent:
     """Return the agent of a completed spec."""
-    with _underlining(spec.text, spec.start, spec.end):
+    with underlining(spec.text, spec.start, spec.end):
         return KINDS[spec.kind].make(spec)
-
-
-@contextmanager
-def _underlining(text: str, start: int, end: int) -> Iterator[None]:
-    """Have errors point at the part of a spec that they are about."""
-    try:
-        yield
-    except ValueError as error:
-        raise_spec_error(str(error), text, start, end)
 
 
 def settings_text(spec: Spec, agent: Agent) -> str:
@@ -187,18 +178,17 @@ def _unknown_player(word: str) -> str:
     words = {known.lower(): known for kind in KINDS.values() for known in kind.words}
     near = get_close_matches(word.partition(":")[0].lower(), words, n=1)
     hint = f"did you mean {words[near[0]]}? " if near else ""
-    *forms, last = (form for kind in KINDS.values() for form in kind.forms)
+    *forms, last = (kind.syntax for kind in KINDS.values())
     return f"no player {word!r}; {hint}players are {', '.join(forms)} or {last}"
 
 
 def _parse_options(spec: Spec, start: int) -> Spec:
     first = start
     for part in spec.text[start:].split(","):
-        add = _with_switch if part.strip() in SWITCHES else _with_limit
-        if _OPTION.match(part):
-            add = _with_option if KINDS[spec.kind].is_program else _with_parameter
-        with _underlining(spec.text, first, first + len(part)):
-            spec = add(spec, part.strip())
+        word = part.strip()
+        add = _with_switch if word in SWITCHES else _with_option if word.startswith("option.") else _with_limit
+        with underlining(spec.text, first, first + len(part)):
+            spec = add(spec, word)
         first += len(part) + 1
     deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
     if "agree" in spec.switches and not deepens:
@@ -213,32 +203,32 @@ def _with_switch(spec: Spec, word: str) -> Spec:
     return replace(spec, switches=tuple(switch for switch in SWITCHES if switch in (*spec.switches, word)))
 
 
-def _with_parameter(spec: Spec, word: str) -> Spec:
-    name, equals, text = word.partition(".")[2].partition("=")
-    if not spec.method or not spec.target:
+def _with_option(spec: Spec, word: str) -> Spec:
+    """Add `option.NAME=VALUE`: an option of an engine, or else a parameter of a heuristic, which is a number."""
+    is_engine = KINDS[spec.kind].is_program
+    if not is_engine and not (spec.method and spec.target):
         raise ValueError("this player has no heuristic or engine whose parameters option. could set")
+    name, equals, value = map(str.strip, word.removeprefix("option.").partition("="))
     if not name or not equals:
-        raise ValueError("a parameter must be written option.NAME=NUMBER")
-    if name in dict(spec.parameters):
+        engine_form = "an engine option must be written option.NAME=VALUE, or option.NAME= for a button"
+        raise ValueError(engine_form if is_engine else "a parameter must be written option.NAME=NUMBER")
+    if name in dict(spec.parameters) or name.lower() in (known.lower() for known, _ in spec.options):
         raise ValueError(f"{name} is set twice")
+    if not is_engine:
+        return replace(spec, parameters=tuple(sorted((*spec.parameters, (name, _parameter(name, value))))))
+    if re.search(r"[\r\n]", word):
+        raise ValueError("an engine's option must be a single line")
+    return replace(spec, options=(*spec.options, (name, value)))
+
+
+def _parameter(name: str, text: str) -> float:
     try:
         value = parse_number(text)
     except ValueError:
         raise ValueError(f"{name} must be a number, not {text!r}: {KINDS_OF_VALUES}") from None
     if not isfinite(value):
         raise ValueError(f"{name} must be a finite number, not {text}")
-    return replace(spec, parameters=tuple(sorted((*spec.parameters, (name, value)))))
-
-
-def _with_option(spec: Spec, word: str) -> Spec:
-    name, equals, value = word.partition(".")[2].partition("=")
-    if not name.strip() or not equals:
-        raise ValueError("an engine option must be written option.NAME=VALUE, or option.NAME= for a button")
-    if name.strip().lower() in (known.lower() for known, _ in spec.options):
-        raise ValueError(f"{name.strip()} is set twice")
-    if re.search(r"[\r\n]", word):
-        raise ValueError("an engine's option must be a single line")
-    return replace(spec, options=(*spec.options, (name.strip(), value.strip())))
+    return value
 
 
 def _with_limit(spec: Spec, word: str) -> Spec:
@@ -249,7 +239,7 @@ def _with_limit(spec: Spec, word: str) -> Spec:
         raise ValueError(f"no option {unit!r}; {f'did you mean {near[0]}?' if near else options}")
     if spec.limit:
         raise ValueError(f"second limit after {spec.limit}")
-    if refusal := KINDS[spec.kind].refuse_limit(spec, unit):
+    if refusal := limit_refusal(spec, unit):
         raise ValueError(refusal)
     return replace(spec, limit=parse_limit(word))
 

@@ -45,11 +45,10 @@ from knights_isolation.reports.lab.server import listen
 
 ENGINE = AgentKind(
     "engine",
-    forms=("engine",),
+    syntax="engine",
     words=("engine",),
-    read=lambda spec, at: "",
-    refuse_limit=lambda spec, unit: "",
-    usual_limit=lambda spec, default: None,
+    read=lambda word, spec: "",
+    refused=((), ""),
     make=lambda spec: RandomAgent(spec.name),
 )
 """A kind of agents that says nothing of the board."""

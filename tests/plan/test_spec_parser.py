@@ -313,6 +313,11 @@ def test_every_row_of_the_table_makes_agents_that_call_themselves_by_its_name(
         assert str(complete(parse_spec(str(spec)))) == str(spec)
 
 
+def test_spaces_and_line_breaks_around_a_parameter_belong_to_neither_its_name_nor_the_agent() -> None:
+    spaced, plain = (complete(parse_spec(f"ID:improved@{text}")) for text in ("option.a \n = 2", "option.a=2"))
+    assert (str(spaced), spaced.parameters) == (str(plain), (("a", 2.0),))
+
+
 def test_a_file_alone_stands_for_its_score_or_its_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a@b.py").write_text("def helper(game, player):\n    return 1\n\ndef score(game, player):\n    return 2\n")
