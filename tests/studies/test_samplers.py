@@ -208,6 +208,20 @@ def test_finals_promise_no_more_than_is_there(spec: str) -> None:
     assert better.values in ({"weight": 0.3}, {"weight": 0.0})
 
 
+def test_a_search_that_tried_the_values_as_they_are_alone_ends_with_them(spec: str) -> None:
+    asked, pool = question(spec, SpsaPlan(1, 8, 4, 1), wanted=("weight",)), pool_of(Size(5, 5), 4, 20, 1)
+    heuristic = make_agent(asked.spec).heuristic
+    assert heuristic is not None
+    study = Study(asked.spec, None, space_of(heuristic, ("weight",)), pool, asked.plan)
+    search = optuna_finals(study, {(0.9,): (5, 10)})
+    point, batches = next(search)
+    assert (point.tolist(), batches) == ([0.9], [])
+    with pytest.raises(StopIteration) as end:
+        search.send([])
+    (parameter,), promised, vectors = end.value.value
+    assert (parameter.before, parameter.after, promised.estimate, vectors) == (0.9, 0.9, 0.5, 1)
+
+
 def test_without_optuna_one_line_says_what_to_install(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     result = CliRunner().invoke(main, ["tune", spec, "--sampler", "optuna"])
