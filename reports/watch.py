@@ -298,7 +298,7 @@ def _lines(console: Console, printed: set[str]) -> Show:
         for note in progress.notes:
             essence = _COUNTS_ON.sub("", note)
             if essence not in printed:
-                printed.add(essence)
+                printed.update((essence, note))
                 console.print(f"Note: {note}", highlight=False, soft_wrap=True)
         if progress.phase == "measured":
             console.print(cost_table(progress.plan, progress.costs))

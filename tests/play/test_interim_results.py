@@ -3,11 +3,14 @@
 import io
 import pty
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
+from cli import main
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.schedule import points_table
 from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
@@ -203,3 +206,15 @@ def test_without_a_terminal_what_is_counted_goes_into_lines(
         with counting("features") as show:
             show(1, 2)
     assert capfd.readouterr().err == "features: 1 of 2\n"
+
+
+def test_a_note_that_was_printed_with_its_last_counts_is_not_printed_again_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.py").write_text(
+        "class CustomPlayer:\n    def get_move(self, game, time_left):\n        raise RuntimeError\n"
+    )
+    result = CliRunner().invoke(main, ["match", "bad.py:CustomPlayer@ms=100", "random", "--pairs", "1", "--jobs", "1"])
+    assert result.exit_code == 0
+    assert result.output.count("Note: bad.CustomPlayer_100ms lost 2 of 2 games by error") == 1
