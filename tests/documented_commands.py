@@ -26,6 +26,7 @@ from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.play import parallel_map
 from knights_isolation.experiments.play.cluster import daemons
 from knights_isolation.experiments.play.runner import RunOutcome
+from knights_isolation.experiments.record.tries import code_of, source_path
 from knights_isolation.experiments.studies import screening
 from knights_isolation.experiments.suite import Suite, build_suite, read_suite
 from knights_isolation.isolation.engines import engine_server
@@ -35,7 +36,7 @@ from knights_isolation.reports.lab import server
 
 STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
-    **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
+    **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy", "N": "9"},
     **{"RUN": "runs/first", "RUN…": "runs/first", "SPEC…": "random", "runs/…": "runs/first", "AGENT": "ID_Improved"},
     **{"SPEC": "MM:null", "2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
     **{"suite_6x7.parquet": "7x7", "6x7": "3x4", "ADDRESS": "lab:8786", "COMMAND…": "./my_player"},
@@ -100,7 +101,14 @@ class CustomPlayer(DataPlayer):
 
 TRY = {
     **{"command": "screen", "agent": "ID:score", "baseline": "ID_Improved", "spec": "ID:mine.py:score", "code": "1"},
-    **{"source": "mine", "judged_on": "7x7", "n": 9, "difference": [1.0, 0.5, 1.5], "p_value": 0.5, "cost": None},
+    **{
+        "source": code_of(HEURISTIC),
+        "judged_on": "7x7",
+        "n": 9,
+        "difference": [1.0, 0.5, 1.5],
+        "p_value": 0.5,
+        "cost": None,
+    },
     "when": "2026-01-01T00:00:00+00:00",
 }
 
@@ -111,7 +119,7 @@ def words_of(line: str) -> list[str]:
     >>> words_of("isolation plot RUN… KIND [--out FILE.svg]      a picture")
     ['plot', 'runs/first', 'ladder', '--out', 'file.svg']
     """
-    command = re.split(r" {2,}", line)[0].removeprefix("isolation ")
+    command = re.split(r" {2,}| > [\w.]+$", line)[0].removeprefix("isolation ")
     files = {"FILE": FILES.get(command.partition(" ")[0], STANDING_FOR["FILE"])}
     bare = [word.strip("[]") for word in shlex.split(command)]
     words = [(STANDING_FOR | files).get(word, word) for word in bare]
@@ -133,7 +141,7 @@ def furnish(folder: Path) -> None:
     save_game(folder / "game.json", random_record(1))
     (folder / "games.pgn").write_text('[White "a"] [Black "b"] 1. Nd4 Na5 2. Nc6 1-0')
     (folder / "runs" / "tried").mkdir(parents=True)
-    (folder / "runs" / "tried" / "mine.py").write_text(HEURISTIC)
+    source_path(code_of(HEURISTIC), folder / "runs").write_text(HEURISTIC)
     (folder / "runs" / "tries.jsonl").write_text(f"{json.dumps(TRY)}\n" * 7)
     for name in ("ada", "ben"):
         (folder / "submissions" / name).mkdir(parents=True, exist_ok=True)

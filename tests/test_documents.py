@@ -6,7 +6,6 @@ import shutil
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -16,9 +15,6 @@ from every_command import EVERY, NAMED
 from sampling import sampled
 
 from cli import main
-from knights_isolation.experiments.analysis.analyse_file import play_gauntlet
-from knights_isolation.experiments.analysis.quick_trial import FileContents
-from knights_isolation.experiments.statistics.run_results import RunResults
 
 ROOT = Path(__file__).parent.parent
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
@@ -39,6 +35,7 @@ NAMED_ALONE = {
         "sprt",
         "test-agent",
         "test-engine",
+        "tournament --extend",
         "try",
         "tune",
     )
@@ -225,14 +222,9 @@ def test_what_a_student_needs_and_all_pages_together_stay_short() -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.usefixtures("costs_measured")
 def test_the_first_tutorial_shows_what_analyse_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-    def play(contents: FileContents, names: list[str], kind: str, *others: Any) -> RunResults:
-        """What is found at equal cost hangs on the machine: have the games at equal nodes in its place."""
-        return play_gauntlet(contents, names, "nodes" if kind == "cost" else kind, *others)  # type: ignore[arg-type]
-
-    monkeypatch.setattr("knights_isolation.experiments.analysis.analyse_file.play_gauntlet", play)
     text = (ROOT / "docs" / "tutorials" / "analysis.md").read_text(encoding="utf-8")
     Path("game_agent.py").write_text(
         next(block for _, block in STORY.findall(text) if block.startswith("# game_agent.py"))

@@ -18,6 +18,7 @@ from cli import main
 from knights_isolation.experiments.exact import board_solving, labelling, labels
 from knights_isolation.experiments.play.pools.recovery import KILLED
 from knights_isolation.experiments.record import log, log_parts, run_directory
+from knights_isolation.experiments.record.run_directory import LABELS_FILE
 from knights_isolation.isolation.rules.game import parse_size
 
 RUN = "runs/one"
@@ -144,7 +145,7 @@ def _unmerged(run: Path) -> pa.Table:
 def _labelling(undisturbed: Path) -> Scene:
     labelling.label_run(undisturbed)
     expected = labels.read_label_table(undisturbed)
-    (undisturbed / labels.FILE).unlink()
+    (undisturbed / LABELS_FILE).unlink()
 
     def words(home: Path) -> list[str]:
         return ["perfect", "label", str(home / RUN), "--jobs", "1"]

@@ -17,14 +17,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from knights_isolation.heuristics import names
 from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.games.match import GameBatch, play_games
 from knights_isolation.isolation.rules.game import REASON_WORDS, USUAL_SIZE, Size
 from knights_isolation.isolation.search.agents import Agent, SearchAgent
-from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog
 
 from ..plan import AgentLike, named, parse_agent, parse_spec, reference_of
 from ..plan.openings import OpeningSet, orbit_ids, random_openings
@@ -39,9 +37,6 @@ FIELD = (
 )
 """The opponents, from weak to strong."""
 OPENING_PLIES = 6
-
-LONGEST_MOVE = 60.0
-"""Time limit in seconds for a user's heuristic: if its search has not made a move by then, give up."""
 
 _CHUNK = 8
 _MOST_FAILURES = 0.5
@@ -124,7 +119,6 @@ def play_and_label(
     Raises:
         ValueError: a heuristic cannot be loaded, a number is below 1, the board has no such openings or is over before
             the plies where accuracy is measured, or all players were left out.
-        TimeoutError: a player does not answer.
     """
     if not heuristics or not depths or positions < 1:
         raise ValueError("at least one heuristic, one depth and one position required")
@@ -172,23 +166,10 @@ _Judged = tuple[pd.DataFrame | None, str]
 def _label_player(
     who: tuple[str, int], files: Sequence[UserFile], openings: OpeningSet, positions: int
 ) -> tuple[tuple[str, int], _Judged]:
-    player, marker = _make_player(*who, files), np.zeros(4, np.int64)
-    player.compiled(openings.size)  # in this thread, which receives the alarm of the compiler's checks
-
-    def being_asked() -> list[int] | None:
-        return marker.tolist() if player.is_user_code and marker[3] else None
-
-    try:
-        judged = run_with_watchdog(lambda: _judge(player, openings, positions, marker), being_asked, LONGEST_MOVE)
-    except UserCodeTimeout:
-        raise TimeoutError(
-            f"{player.name} does not answer: no move after {LONGEST_MOVE:g} s at ply {marker[2]} of a game on "
-            f"{openings.size}"
-        ) from None
-    return who, judged
+    return who, _judge(_make_player(*who, files), openings, positions)
 
 
-def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[np.int64]) -> _Judged:
+def _judge(player: Agent, openings: OpeningSet, positions: int) -> _Judged:
     """Play and label games, a few more than necessary, so that all opponents are met equally often."""
     field = [parse_agent(text) for text in FIELD]
     parts: list[pd.DataFrame] = []
@@ -199,7 +180,7 @@ def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[
             rows = range(start + index, min(start + _CHUNK, len(openings)), len(field))
             for agents in ((player, opponent), (opponent, player)) if rows else ():
                 starts = [openings[row] for row in rows]
-                games = play_games(*agents, starts, list(rows), openings.size, marker=marker)
+                games = play_games(*agents, starts, list(rows), openings.size)
                 lost = np.flatnonzero(games.is_forfeit & (games.winner != 1 + agents.index(player))).tolist()
                 failures += [(REASON_WORDS[games.reason[i]].replace("_", " "), games.detail[i]) for i in lost]
                 played += len(games)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -322,27 +319,18 @@ def test_players_that_only_fail_end_in_a_line(failing):
 
 
 @pytest.mark.exhaustive
-def test_a_heuristic_that_never_returns_ends_in_a_line(tmp_path):
+def test_a_heuristic_that_never_returns_loses_that_game(tmp_path):
     board = Board.from_moves(
         random_openings(Size(5, 5), OPENING_PLIES, accuracy_games._MOST_OPENINGS, seed=1)[0], "5x5"
     )
     own, other = (divmod(cell, 5) for cell in (board.legal_cells()[0], board.locations[1]))
     path = tmp_path / "endless.py"
     path.write_text(ENDLESS.format(own=own, other=other, blank=board.blank.bit_count() - 1))
-    script = """if True:
-        import sys
-        from knights_isolation.experiments.exact import accuracy_games
-        from knights_isolation.isolation.rules.game import Size
-        accuracy_games.LONGEST_MOVE = 0.2
-        try:
-            accuracy_games.play_and_label([sys.argv[1]], [1], 10, size=Size(5, 5), jobs=1)
-        except TimeoutError as error:
-            print(error)
-    """
-    asked = [sys.executable, "-c", script, f"{path}:endless"]
-    done = subprocess.run(asked, capture_output=True, text=True, cwd=Path(__file__).parents[2])
-    text = r"does not answer: no move after 0.2 s at ply \d+ of a game on 5x5\n"
-    assert re.fullmatch(rf"{path}:endless at depth 1 {text}", done.stdout)
+    notes = []
+    frame = play_and_label([f"{path}:endless"], [1], 10, size=Size(5, 5), note=notes.append)
+    assert len(frame) >= 10
+    (note,) = notes
+    assert re.match(rf"{path}:endless at depth 1 lost 1 of \d+ games by hang \(", note)
 
 
 @pytest.mark.parametrize(

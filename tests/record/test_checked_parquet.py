@@ -20,6 +20,7 @@ from knights_isolation.experiments.record.checked_parquet import (
     save_table,
     write_parquet,
 )
+from knights_isolation.experiments.record.run_directory import LABELS_FILE
 from knights_isolation.isolation.rules.game import Size
 
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string())])
@@ -35,10 +36,10 @@ def label_file(folder: Path) -> tuple[Path, Callable[[], Any]]:
     run = gauntlet(openings=2).write(folder / "run")
     games = log.read_table(run, ["game_id", "plies"]).to_pydict()
     write_parquet(
-        run / labels.FILE,
+        run / LABELS_FILE,
         labelling.label_table(games["game_id"], [[(1, 2, 3, 1)] * plies for plies in games["plies"]]),
     )
-    return run / labels.FILE, lambda: labels.read_label_table(run)
+    return run / LABELS_FILE, lambda: labels.read_label_table(run)
 
 
 def solved_table(folder: Path) -> tuple[Path, Callable[[], Any]]:
