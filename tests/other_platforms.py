@@ -13,7 +13,7 @@ import time
 from importlib.abc import MetaPathFinder
 
 LIBRARIES = (
-    *("asyncio.subprocess", "click", "cloudpickle", "jinja2", "joblib", "matplotlib.pyplot", "numba", "numpy"),
+    *("asyncio.subprocess", "click", "cloudpickle", "jinja2", "joblib", "loky", "matplotlib.pyplot", "numba", "numpy"),
     *(
         "llvmlite.binding",
         "pandas",

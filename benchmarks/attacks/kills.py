@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from itertools import count, product
 from pathlib import Path
 
-import psutil
-
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.disk import Disk
 from benchmarks.attacks.tournaments import SMALL, Ended, Here, Show, command, emptied, play_whole, wrong_after
-from knights_isolation.experiments.play.pools.process_pool import ProcessPool
+from knights_isolation.experiments.play.pools.loky_pool import LokyPool
 from knights_isolation.experiments.play.runner import RunProgress
 from knights_isolation.experiments.record import log, run_directory
 from knights_isolation.isolation.compiling import code_cache
@@ -62,7 +61,7 @@ def _kill(
         before()
 
     emptied(folder / "cache")
-    ended = command([*SMALL, *JOBS, "--out", str(run)], output, marked, show, ProcessPool)
+    ended = command([*SMALL, *JOBS, "--out", str(run)], output, marked, show, LokyPool)
     if failure := _wrong_end(ended, victim, number):
         return failure
     if left := _left_of(mark):
@@ -71,9 +70,7 @@ def _kill(
         return "" if not ended.acknowledged else "games were acknowledged, and there is no run"
     if (kept := log.count_games(run)) < ended.acknowledged:
         return f"{ended.acknowledged} games were acknowledged, {kept} are there"
-    again = command(
-        ["tournament", "--resume", str(run), *JOBS], output, prepared, pools=ProcessPool if compiles else Here
-    )
+    again = command(["tournament", "--resume", str(run), *JOBS], output, prepared, pools=LokyPool if compiles else Here)
     return again.fault or wrong_after(run, undisturbed)
 
 
@@ -119,8 +116,10 @@ def _bringing_on(
 
 
 def _children(parent: int) -> list[int]:
-    supervisors = psutil.Process(parent).children()
-    return [worker.pid for supervisor in supervisors for worker in supervisor.children()]
+    completed = subprocess.run(
+        ["pgrep", "-P", str(parent), "-f", "popen_loky"], capture_output=True, text=True, check=False
+    )
+    return [int(pid) for pid in completed.stdout.split()]
 
 
 def _left_of(mark: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import TIMES, command, emptied
-from knights_isolation.experiments.play.pools.process_pool import ProcessPool
+from knights_isolation.experiments.play.pools.loky_pool import LokyPool
 from knights_isolation.experiments.play.pools.recovery import FORFEITED
 from knights_isolation.experiments.record import log
 
@@ -156,7 +156,7 @@ def _play(folder: Path, first: Hostile, cap: tuple[str, ...]) -> tuple[str, list
     spec = f"{NAME}={file}:CustomPlayer@ms=1000" if first.template == PLAYER else f"{NAME}=AB:{file}:score@depth=1"
     run = folder / "run"
     ended = command(
-        [*WORDS, *honest, *cap, "--contender", spec, "--out", str(run)], folder / "output.txt", pools=ProcessPool
+        [*WORDS, *honest, *cap, "--contender", spec, "--out", str(run)], folder / "output.txt", pools=LokyPool
     )
     if ended.fault or ended.code:
         return ended.fault or ended.output, []

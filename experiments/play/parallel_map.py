@@ -48,9 +48,9 @@ def _pool(jobs: int, cluster: str | None) -> AbstractContextManager[Pool]:
     workers = worker_count(jobs)
     if workers == 1:
         return HerePool()
-    from .pools.process_pool import ProcessPool
+    from .pools.loky_pool import LokyPool
 
-    return ProcessPool(workers)
+    return LokyPool(workers)
 
 
 def parallel_map(
@@ -99,8 +99,8 @@ def map_over(
                     raise error
                 case Died(how=how):
                     raise ChildProcessError(
-                        f"a worker process {how or 'has died'}: by the code it ran, or from outside (for example out "
-                        f"of memory)"
+                        f"a worker process has died{f' by {how}' if how else ''}: it was ended by the code it ran, or "
+                        f"from outside (for example out of memory)"
                     )
     if sentence := all_printed.sentence("the code"):
         warnings.warn(sentence, stacklevel=2)

@@ -32,8 +32,8 @@ from .interim_results import stop_rule
 from .pools.batch_feed import BatchFeed, Stop
 from .pools.game_worker import Sharers, Task, task_of
 from .pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
+from .pools.loky_pool import LokyPool
 from .pools.pool import ClusterState, Machine, MakePool, Pool, UnreachableError
-from .pools.process_pool import ProcessPool
 from .pools.recovery import FORFEITED, KILLED, Costs, measure_in, play_missing, prepare
 from .run_extension import carry_over, extend
 
@@ -158,7 +158,7 @@ def _players(config: Config, pools: MakePool | None) -> Iterator[MakePool]:
     """Return a factory of a configuration's pools; a cluster is connected before anything is written."""
     address = chosen(config.cluster, config.jobs)
     if pools or not address:
-        yield pools or ProcessPool
+        yield pools or LokyPool
         return
     from .cluster.dispatcher import connected
 

@@ -65,7 +65,7 @@ SPARING = {
 not reserve a gigabyte when it reads a file."""
 _CHUNK = 1 << 16
 _LONGEST_WAIT_MS = 1 << 30
-LAST_WORDS = 1.0
+_LAST_WORDS = 1.0
 """Seconds in which a supervisor says how a process has ended."""
 _SPENT = "was ended by SIGXCPU"
 _SCHEDULED = 2
@@ -285,7 +285,7 @@ def _wait_for(file: int, event: int, deadline: float) -> None:
 
 
 class SupervisedProgram:
-    """Lines to the standard input and from the standard `output` of a program, such as an engine, for one thread.
+    """Lines to the standard input and from the standard output of a program, such as an engine, for one thread.
 
     The process is a new program, never a fork, so that this process may have threads. It inherits no pipe, socket or
     file but its own. It leads a process group and is ended with the group: by its supervisor, which is its parent, even
@@ -332,9 +332,9 @@ class SupervisedProgram:
             theirs.close()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._input, self.output = self._process.stdin, self._process.stdout
+        self._input, self._output = self._process.stdin, self._process.stdout
         os.set_blocking(self._input.fileno(), False)
-        self._lines = LineReader(self.output.fileno(), longest)
+        self._lines = LineReader(self._output.fileno(), longest)
         self._asking = threading.RLock()
         self.is_over = False
 
@@ -366,7 +366,7 @@ class SupervisedProgram:
         self._check_running()
         return self._lines.receive(seconds)
 
-    def ending(self, seconds: float = LAST_WORDS) -> str:
+    def ending(self, seconds: float) -> str:
         """Return how the program ended, in words, if that is known within `seconds`; else ""."""
         if self.is_over:
             return ""
@@ -395,7 +395,7 @@ class SupervisedProgram:
             self.is_over = True
             self._process.kill()
             self._process.wait()
-            for pipe in (self._input, self.output, self._notice):
+            for pipe in (self._input, self._output, self._notice):
                 pipe.close()
 
     def _check_running(self) -> None:
@@ -442,14 +442,14 @@ class Child(SupervisedProgram):
         with self._asking:
             try:
                 with suppress(psutil.Error, OSError):
-                    if self.setup.guard == "sandboxed" and (child := self.process()):
+                    if self.setup.guard == "sandboxed" and (child := self._found()):
                         allow_processor(child.pid, self.used(), self.setup.processor)
                 self.send(line, seconds)
                 answer = decode_answer(self.receive(seconds))
                 is_answered = True
                 return answer
             except NoAnswer as error:
-                how = self.ending() if error.why is Termination.DIED else ""
+                how = self.ending(_LAST_WORDS) if error.why is Termination.DIED else ""
                 raise NoAnswer(Termination.SPENT if how == _SPENT else error.why, how or error.detail) from None
             except Exception:  # raised by decoding a line that was written by user code
                 raise NoAnswer(Termination.NONSENSE) from None
@@ -462,7 +462,7 @@ class Child(SupervisedProgram):
 
         A process that is ready to run, but got less than half of the time, is given `seconds` more, `MOST_WAITS` times.
         """
-        used, waits = self.used(), MOST_WAITS if seconds else 1
+        used, waits = self.used(), MOST_WAITS
         while True:
             try:
                 answer = super().receive(seconds)
@@ -486,7 +486,7 @@ class Child(SupervisedProgram):
     def used(self) -> float:
         """Return the CPU time that the process has used, in seconds; 0 if it has ended."""
         with suppress(psutil.Error, OSError):
-            if child := self.process():
+            if child := self._found():
                 if sys.platform == "linux":
                     return time.clock_gettime(~child.pid << 3 | _SCHEDULED)
                 times = child.cpu_times()
@@ -496,12 +496,12 @@ class Child(SupervisedProgram):
     def _would_run(self) -> bool:
         """Return whether the process is ready to run or waits for the disk."""
         with suppress(psutil.Error):
-            child = self.process()
+            child = self._found()
             return child is None or child.status() in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
         return False
 
-    def process(self) -> psutil.Process | None:
-        """Return the process below its supervisor, or None before it is started; raise psutil.Error after its end."""
+    def _found(self) -> psutil.Process | None:
+        """Return the process below its supervisor, or None if it has not been started yet."""
         if self._child is None:
             self._child = next(iter(psutil.Process(self.pid).children()), None)
         return self._child

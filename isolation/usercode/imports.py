@@ -24,7 +24,7 @@ FOLDERS = tuple(dict.fromkeys(map(str, (HOME, HOME.resolve(), *((HOME / name).re
 """Where the toolkit's files are: in a checkout, `knights_isolation` has links to the other packages."""
 LIBRARIES = {
     **{"annotated_types": "annotated-types", "PIL": "pillow"},
-    **dict.fromkeys(("click", "cloudpickle", "jinja2", "joblib", "llvmlite", "markupsafe"), ""),
+    **dict.fromkeys(("click", "cloudpickle", "jinja2", "joblib", "llvmlite", "loky", "markupsafe"), ""),
     **dict.fromkeys(("matplotlib", "numba", "numpy", "pandas", "platformdirs", "psutil", "pyarrow"), ""),
     **dict.fromkeys(("pydantic", "rich", "scipy", "starlette", "uvicorn"), ""),
 }

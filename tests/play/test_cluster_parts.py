@@ -27,6 +27,7 @@ from knights_isolation.experiments.play.cluster.remote_worker import Done
 from knights_isolation.experiments.play.finished_games import FinishedGames
 from knights_isolation.experiments.play.pools.batch_feed import BatchPace
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, PlayedBatch, Task, task_of
+from knights_isolation.experiments.play.pools.loky_pool import LokyPool
 from knights_isolation.experiments.play.pools.pool import (
     ClusterState,
     Died,
@@ -38,7 +39,6 @@ from knights_isolation.experiments.play.pools.pool import (
     UnreachableError,
     Work,
 )
-from knights_isolation.experiments.play.pools.process_pool import ProcessPool
 from knights_isolation.experiments.play.runner import _cluster_notes
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.folders import LOCK
@@ -495,8 +495,8 @@ def test_a_machine_that_cannot_finish_a_batch_is_unfit_and_says_why_once(
     remote_worker._say.cache_clear()
     for _ in range(2):
         left = list(events)
-        monkeypatch.setattr(ProcessPool, "submit", lambda pool, ids, interpreted: 1)
-        monkeypatch.setattr(ProcessPool, "finished", lambda pool, timeout, left=left: [left.pop(0)])
+        monkeypatch.setattr(LokyPool, "submit", lambda pool, ids, interpreted: 1)
+        monkeypatch.setattr(LokyPool, "finished", lambda pool, timeout, left=left: [left.pop(0)])
         with pytest.raises(remote_worker.MachineUnsuitableError, match=f"^{re.escape(why)}$"):
             remote_worker.do(KEY, batch(7, [0, 1]))
         assert not left
@@ -507,9 +507,9 @@ def test_a_machine_that_cannot_finish_a_batch_is_unfit_and_says_why_once(
 def test_a_machine_tells_of_a_game_that_may_have_killed_its_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_worker, "_compile", lambda *_: None)
     sent: list[bool] = []
-    monkeypatch.setattr(ProcessPool, "submit", lambda pool, ids, interpreted: sent.append(interpreted))
+    monkeypatch.setattr(LokyPool, "submit", lambda pool, ids, interpreted: sent.append(interpreted))
     for died, interpreted in ((Died(3, (0, 1), Suspect(1, 2)), False), (Died(4, (1,)), True)):
-        monkeypatch.setattr(ProcessPool, "finished", lambda pool, timeout, died=died: [died])
+        monkeypatch.setattr(LokyPool, "finished", lambda pool, timeout, died=died: [died])
         done = remote_worker.do(KEY, batch(7, died.lost, interpreted))
         assert done.events == [replace(died, number=7)]
     assert sent == [False, True]
@@ -540,14 +540,14 @@ def test_games_that_were_under_way_when_a_machine_left_off_are_in_no_later_batch
     at_work: Callable[[Callable[[], bool]], None],
 ) -> None:
     sent: list[int] = []
-    submit = ProcessPool.submit
+    submit = LokyPool.submit
 
-    def noted(pool: ProcessPool, ids: np.ndarray, interpreted: bool = False) -> int:
+    def noted(pool: LokyPool, ids: np.ndarray, interpreted: bool = False) -> int:
         sent.extend(ids.tolist())
         return submit(pool, ids, interpreted)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ProcessPool, "submit", noted)
+        patched.setattr(LokyPool, "submit", noted)
         at_work(lambda: bool(sent))
         with pytest.raises(InterruptedError):
             remote_worker.do(KEY, batch(1, range(36)))
@@ -587,7 +587,7 @@ def test_a_task_is_compiled_once_on_a_machine_by_all_its_threads(monkeypatch: py
         return {task.sharers[0][0]: "why"}
 
     monkeypatch.setattr(remote_worker, "prepare", prepare)
-    arguments = (known, ProcessPool(1), lambda: False)
+    arguments = (known, LokyPool(1), lambda: False)
     threads = [threading.Thread(target=remote_worker._compile, args=arguments) for _ in range(2)]
     for thread in threads:
         thread.start()
@@ -607,11 +607,11 @@ def test_what_could_not_be_compiled_is_left_to_others(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(remote_worker, "prepare", prepare)
     with pytest.raises(ValueError, match="full"):
-        remote_worker._compile(known, ProcessPool(1), lambda: False)
+        remote_worker._compile(known, LokyPool(1), lambda: False)
     assert sorted(known.left) == [(0,), (1,)]
     stopped = iter([False, True, True])
     monkeypatch.setattr(remote_worker, "prepare", lambda *_: {})
-    remote_worker._compile(known, ProcessPool(1), lambda: next(stopped))
+    remote_worker._compile(known, LokyPool(1), lambda: next(stopped))
     assert sorted(known.left) == [(0,), (1,)]
 
 

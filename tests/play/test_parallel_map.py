@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from knights_isolation.experiments.play.parallel_map import map_over, parallel_mapper
+from knights_isolation.experiments.play.pools.loky_pool import LokyPool
 from knights_isolation.experiments.play.pools.pool import HerePool, Pool
-from knights_isolation.experiments.play.pools.process_pool import ProcessPool
 
 COUNT = 20
 
@@ -21,7 +21,7 @@ def refuse(number: int) -> int:
     return number
 
 
-@pytest.fixture(params=[HerePool, ProcessPool])
+@pytest.fixture(params=[HerePool, LokyPool])
 def pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
     with request.param(2) as made:
         yield made

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import psutil
 import pytest
 from scripted_pool import here
 
@@ -557,10 +556,8 @@ def wait_for_games(process: subprocess.Popen[str], count: int) -> int:
 
 
 def children(process: subprocess.Popen[str]) -> list[int]:
-    """The workers of a process, and what supervises them."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
-    return []
+    completed = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False).stdout
+    return [int(pid) for pid in completed.split()]
 
 
 def disturb(run: Path, times: int, seed: int, **keys: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.experiments.play.pools.process_pool import LONGEST_STEP, StallDetector, _patience
+from knights_isolation.experiments.play.pools.loky_pool import LONGEST_STEP, StallDetector, _patience
 
 STEP = 0.5
 

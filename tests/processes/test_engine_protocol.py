@@ -172,7 +172,7 @@ class Script(Child):
     def used(self):
         return 0.0
 
-    def ending(self, seconds=1.0):
+    def ending(self, seconds):
         return ""
 
     def end(self):

@@ -1,6 +1,6 @@
 """A cluster machine: what it is, and how its threads do a client's work, one batch or group of calls each at a time.
 
-A thread has a worker process of its own, in a `ProcessPool`, which stays until its work is not wanted any more.
+A thread has a worker process of its own, in a `LokyPool`, which stays until its work is not wanted any more.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from knights_isolation.isolation.usercode.user_exceptions import format_exceptio
 from ...record import log_parts
 from ..pools.game_worker import GameWorker, Sharers, Task
 from ..pools.interrupts import Interrupted
+from ..pools.loky_pool import LokyPool
 from ..pools.pool import TICK, Died, Event, Failed, Finished, Machine, Work
-from ..pools.process_pool import ProcessPool
 from ..pools.recovery import DEATHS_ALLOWED, prepare
 from .cluster_access import unpack_task
 
@@ -57,7 +57,7 @@ class _KnownTask:
 
 
 class _ThreadsOwn(threading.local):
-    pool: ProcessPool | None = None
+    pool: LokyPool | None = None
     known: _KnownTask | None = None
 
 
@@ -122,7 +122,7 @@ def do(key: str, works: Sequence[Work]) -> Done:
     """
     known, interrupted = _tasks[key] if key else None, _interruption()
     try:
-        pool = _own.pool = _own.pool or ProcessPool(1)
+        pool = _own.pool = _own.pool or LokyPool(1)
         if known:
             if known is not _own.known:
                 pool.assign(known.task)
@@ -138,7 +138,7 @@ def do(key: str, works: Sequence[Work]) -> Done:
         raise error if isinstance(error, InterruptedError) else MachineUnsuitableError(_report(error)) from None
 
 
-def _events(pool: ProcessPool, works: Sequence[Work], has_task: bool, interrupted: Interrupted) -> list[Event]:
+def _events(pool: LokyPool, works: Sequence[Work], has_task: bool, interrupted: Interrupted) -> list[Event]:
     """Do work in the process of this thread, and again if that dies for a reason that no game can be.
 
     Raises:
@@ -162,14 +162,14 @@ def _events(pool: ProcessPool, works: Sequence[Work], has_task: bool, interrupte
     raise ValueError("worker processes die before playing a game")
 
 
-def _next_event(pool: ProcessPool, interrupted: Interrupted) -> Event:
+def _next_event(pool: LokyPool, interrupted: Interrupted) -> Event:
     while not interrupted():
         for event in pool.finished(TICK):
             return event
     raise InterruptedError
 
 
-def _compile(known: _KnownTask, pool: ProcessPool, interrupted: Interrupted) -> None:
+def _compile(known: _KnownTask, pool: LokyPool, interrupted: Interrupted) -> None:
     """Compile a task's agents, together with other threads."""
     while len(known.compiled) < len(known.task.sharers) and not interrupted():
         try:

@@ -1,6 +1,6 @@
 """Interface of pools: methods in, events out; and the pool that is this process.
 
-`process_pool` is the implementation for the processors of one machine, `cluster` has that for several machines.
+`loky_pool` is the implementation for the processors of one machine, `cluster` has that for several machines.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Died:
     Attributes:
         lost: ids of the games of the batch.
         suspect: the game that was being played, which may be the cause. None if none was, or if it is unknown.
-        how: how the worker ended, such as "was ended by SIGKILL", as far as known.
+        how: how the worker ended, such as SIGKILL(-9), as far as known.
     """
 
     number: int

@@ -3,7 +3,6 @@
 import errno
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import make_plan
 from knights_isolation.experiments.play.pools.game_worker import GameWorker, PlayedBatch, Task, task_of
+from knights_isolation.experiments.play.pools.loky_pool import LokyPool, _Worker
 from knights_isolation.experiments.play.pools.pool import Died, Event, Failed, Finished, Suspect, Work
-from knights_isolation.experiments.play.pools.process_pool import ProcessPool, _Worker
 from knights_isolation.isolation import Board
 
 USER = """
@@ -78,12 +78,12 @@ def task(folder: Path, *contenders: str) -> Task:
 
 
 @pytest.fixture
-def pool() -> Iterator[ProcessPool]:
-    with ProcessPool(2) as made:
+def pool() -> Iterator[LokyPool]:
+    with LokyPool(2) as made:
         yield made
 
 
-def everything(pool: ProcessPool) -> list[Event]:
+def everything(pool: LokyPool) -> list[Event]:
     """All that happens until nothing is out."""
     events = []
     while pool.is_busy:
@@ -95,7 +95,7 @@ def process_of(worker: GameWorker) -> int:
     return os.getpid()
 
 
-def processes(pool: ProcessPool) -> set[int]:
+def processes(pool: LokyPool) -> set[int]:
     """The processes that answer several calls."""
     for _ in range(8):
         pool.call(process_of)
@@ -112,7 +112,7 @@ def exists(pid: int) -> bool:
 
 @pytest.mark.exhaustive
 def test_when_one_of_several_workers_dies_its_game_is_suspect_and_the_others_go_on(
-    pool: ProcessPool, tmp_path: Path
+    pool: LokyPool, tmp_path: Path
 ) -> None:
     pool.assign(task(tmp_path, "Deadly", "Busy", "random"))
     busy = pool.submit(np.array([2]))
@@ -137,25 +137,17 @@ def test_the_game_that_is_marked_is_suspect_while_its_batch_is_unfinished_even_w
 ) -> None:
     worker = _Worker(tmp_path / "marker")
     np.memmap(tmp_path / "marker", np.int64, "r+")[:] = (game, 1, 7, 0)
-    event = worker.death_of(Work(3, print, (), (12, 13)))
+    worker.work = Work(3, print, (), (12, 13))
+    worker.future.set_exception(BrokenProcessPool("The exit codes of the workers are {SIGKILL(-9)}"))
+    event = worker.event()
     assert event == Died(3, (12, 13), suspect)
-
-
-def test_how_a_worker_died_is_told() -> None:
-    with ProcessPool(1) as pool:
-        pool.call(_end)
-        (died,) = everything(pool)
-        assert isinstance(died, Died)
-        assert died.how == "was ended by SIGKILL"
-
-
-def _end(worker: None) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+    assert isinstance(event, Died)
+    assert event.how == "SIGKILL(-9)"
 
 
 @pytest.mark.slow
 def test_after_a_death_the_pool_plays_on_and_a_second_death_is_blamed_on_the_second(
-    pool: ProcessPool, tmp_path: Path
+    pool: LokyPool, tmp_path: Path
 ) -> None:
     pool.assign(task(tmp_path, "Deadly", "Busy", "random"))
     (tmp_path / "is_busy").touch()
@@ -173,13 +165,13 @@ def test_after_a_death_the_pool_plays_on_and_a_second_death_is_blamed_on_the_sec
 
 @pytest.mark.exhaustive
 def test_a_death_that_is_noticed_while_something_is_sent_is_told_like_any_other(tmp_path: Path) -> None:
-    with ProcessPool(1) as pool:
+    with LokyPool(1) as pool:
         pool.assign(task(tmp_path, "random"))
         pool.submit(np.array([1, 0]))
         everything(pool)
         (pid,) = processes(pool)
         os.kill(pid, signal.SIGKILL)
-        while exists(pid):  # until it is gone
+        while exists(pid):  # until loky has noticed
             time.sleep(0.01)
         numbers = pool.submit(np.array([0, 1])), pool.call(process_of)
         died, answered = everything(pool)
@@ -189,7 +181,7 @@ def test_a_death_that_is_noticed_while_something_is_sent_is_told_like_any_other(
 
 
 @pytest.mark.exhaustive
-def test_another_task_finds_the_same_processes_and_nothing_of_what_was_out(pool: ProcessPool, tmp_path: Path) -> None:
+def test_another_task_finds_the_same_processes_and_nothing_of_what_was_out(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "random"))
     before = processes(pool)
     pool.assign(task(tmp_path, "greedy"))
@@ -212,7 +204,7 @@ def test_another_task_finds_the_same_processes_and_nothing_of_what_was_out(pool:
 
 
 @pytest.mark.exhaustive
-def test_what_a_batch_and_a_call_raise_comes_back_after_what_went_well(pool: ProcessPool, tmp_path: Path) -> None:
+def test_what_a_batch_and_a_call_raise_comes_back_after_what_went_well(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "Busy", "random"))
     pool.submit(np.array([2]))
     call = pool.call(GameWorker.measure_costs, ("nobody",))
@@ -233,19 +225,19 @@ def test_what_a_batch_and_a_call_raise_comes_back_after_what_went_well(pool: Pro
 def test_where_no_process_can_be_started_one_line_says_so_and_the_pool_can_be_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def refuse(*_: object, **named: object) -> None:
+    def refuse(*_: object) -> None:
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(subprocess, "Popen", refuse)
+    monkeypatch.setattr(ProcessPoolExecutor, "_adjust_process_count", refuse)
     with (
-        ProcessPool(1) as pool,
+        LokyPool(1) as pool,
         pytest.raises(ValueError, match="no worker process can be started: Resource temporarily unavailable"),
     ):
         pool.call(process_of)
 
 
 def test_there_is_room_for_two_batches_a_worker(tmp_path: Path) -> None:
-    with ProcessPool(1) as pool:
+    with LokyPool(1) as pool:
         pool.assign(task(tmp_path, "Busy"))
         pool.submit(np.array([0]))
         assert pool.has_room
@@ -257,7 +249,7 @@ def test_there_is_room_for_two_batches_a_worker(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 def test_a_deadly_game_is_played_first_in_a_new_process_and_what_waits_in_another(tmp_path: Path) -> None:
-    with ProcessPool(1) as pool:
+    with LokyPool(1) as pool:
         pool.assign(task(tmp_path, "Deadly", "random"))
         numbers = pool.call(process_of), pool.call(process_of), pool.submit(np.array([2]), interpreted=True)
         numbers = *numbers, pool.call(process_of)
@@ -282,7 +274,7 @@ def with_patience(seconds: float, waiting: Task) -> Task:
 
 
 def test_who_stops_its_worker_past_python_is_suspect_under_a_hard_cap_too(tmp_path: Path) -> None:
-    with ProcessPool(1) as pool:
+    with LokyPool(1) as pool:
         pool.assign(replace(task(tmp_path, "Stopping"), hard_cap=60.0))
         number = pool.submit(np.array([1]))
         assert everything(pool) == [Died(number, (1,), Suspect(1, 2))]
@@ -290,7 +282,7 @@ def test_who_stops_its_worker_past_python_is_suspect_under_a_hard_cap_too(tmp_pa
 
 @pytest.mark.slow
 def test_a_player_that_stops_the_worker_that_a_call_runs_in_loses_the_call(tmp_path: Path) -> None:
-    with ProcessPool(1) as pool:
+    with LokyPool(1) as pool:
         pool.assign(task(tmp_path, "Stopping"))
         call = pool.call(GameWorker.play_one_of_ours, 0, 1)
         assert everything(pool) == [Died(call)]
@@ -300,7 +292,7 @@ def test_a_player_that_stops_the_worker_that_a_call_runs_in_loses_the_call(tmp_p
 def test_compiled_code_that_does_not_answer_is_ended_and_told(tmp_path: Path) -> None:
     (opening,) = task(tmp_path, "random").schedule.openings(np.array([0]))
     (tmp_path / "endless.py").write_text(endless_after(opening, "7x7"))
-    with ProcessPool(1) as pool:
+    with LokyPool(1) as pool:
         pool.assign(with_patience(3.0, task(tmp_path, f"AB:{tmp_path}/endless.py@depth=1")))
         call = pool.call(GameWorker.compile_agents, (0, 1))
         assert everything(pool) == [Finished(call, {})]
@@ -313,7 +305,7 @@ def test_compiled_code_that_does_not_answer_is_ended_and_told(tmp_path: Path) ->
 
 @pytest.mark.exhaustive
 def test_the_pool_does_not_watch_players_that_have_processes_of_their_own(tmp_path: Path) -> None:
-    with ProcessPool(1) as pool:
+    with LokyPool(1) as pool:
         pool.assign(with_patience(0.01, task(tmp_path, "Slow")))
         pool.call(GameWorker.compile_agents, (0, 1))
         everything(pool)
