@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -46,8 +47,7 @@ class OpponentEffect:
     """Difference against one opponent; `p_better` is one-sided, against "no better than the baseline".
 
     `error` is the standard error. `baseline_rate` is the baseline's rate on the contender's openings, corrected by the
-    results of its further openings. `is_alike`: both won the same number of games in every pair against the opponent.
-    `is_chance`: these games depend on chance.
+    results of its further openings. `is_chance`: these games depend on chance.
     """
 
     opponent: str
@@ -57,7 +57,6 @@ class OpponentEffect:
     difference: Interval
     error: float
     p_better: float
-    is_alike: bool
     is_chance: bool
 
 
@@ -115,7 +114,10 @@ class Result:
     @property
     def verdict(self) -> Verdict:
         """Verdict by the joint interval; "equal" after a census only."""
-        return verdict_by(self.lead, self.is_census and not self.is_empty)
+        low, high = self.lead
+        if low > 0 or high < 0:
+            return "better" if low > 0 else "worse"
+        return "equal" if self.is_census and not self.is_empty else "no significant difference"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,10 +131,7 @@ class Comparison(Result):
     With a pool only unplayed openings and games of chance are uncertain; a census without chance is exact: its interval
     has no width, and its p-values are 0 or 1.
 
-    The per-opponent `effects` have a `covariance` (opponents, opponents) clustered by opening. `difference` holds for
-    this comparison alone. `heterogeneity_q` with `heterogeneity_df` tests whether the effect differs between opponents
-    (NaN if it cannot be tested). `p_every_opponent` is against "no better against at least one of them"
-    (intersection-union).
+    `difference` holds for this comparison alone. `chance` names the opponents whose games depend on it.
     """
 
     opponents: tuple[str, ...]
@@ -141,12 +140,30 @@ class Comparison(Result):
     baseline_openings: int
     unshared: int
     difference: Interval
-    effects: tuple[OpponentEffect, ...]
-    covariance: tuple[tuple[float, ...], ...]
-    heterogeneity_q: float
-    heterogeneity_df: int
-    heterogeneity_p: float
-    p_every_opponent: float
+    chance: frozenset[str]
+    play: _SharedPlay = field(repr=False, compare=False)
+
+    @cached_property
+    def effects(self) -> tuple[OpponentEffect, ...]:
+        """The differences by opponent."""
+        columns = range(len(self.opponents))
+        return tuple(_effect(self.play, column, self.alpha, self.pool, self.chance) for column in columns)
+
+    @property
+    def covariance(self) -> Floats:
+        """Covariance of the effects (opponents, opponents), clustered by opening."""
+        return self.play.leads.covariance
+
+    @property
+    def heterogeneity(self) -> tuple[float, int, float]:
+        """Q, its degrees of freedom and p-value of differing effects between opponents; NaN if it cannot be tested."""
+        q, degrees, p_value = _heterogeneity(self.play.leads, self.paired)
+        return q, degrees, p_value if self.parts.unseen else math.nan
+
+    @property
+    def p_every_opponent(self) -> float:
+        """P-value against "no better against at least one opponent" (intersection-union)."""
+        return max((effect.p_better for effect in self.effects), default=1.0)
 
     @property
     def contender_rate(self) -> float:
@@ -166,13 +183,14 @@ class Comparison(Result):
     @property
     def is_census(self) -> bool:
         """Return whether both played every opening of the pool without chance, so that the result is exact."""
-        return super().is_census and not any(effect.is_chance for effect in self.effects)
+        return super().is_census and self.chance.isdisjoint(self.opponents)
 
     @property
     def plays_alike(self) -> bool:
         """Return whether both had the same result in every game that does not depend on chance."""
-        fixed = [effect for effect in self.effects if not effect.is_chance]
-        return bool(fixed) and all(effect.is_alike for effect in fixed)
+        fixed = [column for column, name in enumerate(self.opponents) if name not in self.chance]
+        own, base = (cells.wins[:, fixed] for cells in (self.play.own, self.play.base))
+        return self.paired and bool(fixed) and np.array_equal(own, base)
 
     @property
     def better_against_every_opponent(self) -> bool:
@@ -187,16 +205,8 @@ class Comparison(Result):
     @property
     def variance_per_opening(self) -> float:
         """Variance of one opening's difference, never zero; the largest possible for one opening, NaN without any."""
-        error = standard_error(self.parts.part, self.parts.score, self.parts.clusters, len(self.effects))
-        return min(self.openings * error**2, 1.0) if self.effects else math.nan
-
-
-def verdict_by(lead: tuple[float, float], is_exact: bool) -> Verdict:
-    """Return the verdict that an interval of a contender's lead gives; if it is exact and excludes nothing, "equal"."""
-    low, high = lead
-    if low > 0 or high < 0:
-        return "better" if low > 0 else "worse"
-    return "equal" if is_exact else "no significant difference"
+        error = standard_error(self.parts.part, self.parts.score, self.parts.clusters, len(self.opponents))
+        return min(self.openings * error**2, 1.0) if self.opponents else math.nan
 
 
 def compare(
@@ -212,15 +222,12 @@ def compare(
     """
     check_between("alpha", alpha)
     play = _shared_play(table, contender, baseline, also)
-    own, samples = play.own, play.samples
+    own = play.own
     if pool is not None and check_integer("pool", pool) < own.opening.size:
         raise ValueError(f"pool must be at least the {own.opening.size} openings played, not {pool}")
     has_gaps = own.opening.size == pool and not own.pairs.all()
     known = pool if play.paired and not has_gaps else None  # two samples, and a census with gaps, are uncertain
-    effects = tuple(_effect(play, column, alpha, known, chance) for column in range(len(play.opponents)))
-    covariance = np.sum([sample.covariance for sample in samples], axis=0)
     parts = _parts(play, slice(None), alpha, known, chance)
-    q, degrees, heterogeneity_p = _heterogeneity(samples, covariance)
     test = flip(parts)
     difference = agree(parts.alone, test.p_value <= alpha)
     of_either = np.union1d(table.pairs_of(contender), table.pairs_of(baseline))
@@ -240,12 +247,8 @@ def compare(
         jointly=difference,
         p_value=test.p_value,
         adjusted_p=test.p_value,
-        effects=effects,
-        covariance=tuple(tuple(float(c) for c in row) for row in covariance),
-        heterogeneity_q=q,
-        heterogeneity_df=degrees,
-        heterogeneity_p=heterogeneity_p if parts.unseen else math.nan,
-        p_every_opponent=max((effect.p_better for effect in effects), default=1.0),
+        chance=frozenset(chance),
+        play=play,
         parts=parts,
     )
 
@@ -258,25 +261,17 @@ def _parts(
     play: _SharedPlay, columns: slice, alpha: float, pool: int | None, chance: Collection[str]
 ) -> ErrorContributions:
     """Return the contributions of openings to the mean difference over the chosen opponents."""
-    samples, opponents = play.samples, play.opponents[columns]
-    means = [sample.means[columns] for sample in samples]
-    estimate = float(np.subtract.reduce(means).mean()) if opponents else math.nan
-
-    def contributions(of_samples: Sequence[Floats]) -> Floats:
-        signed = [sign * each[:, columns].sum(axis=1) for sign, each in zip((1, -1), of_samples, strict=False)]
-        return np.concatenate(signed) / max(len(opponents), 1)
-
-    part, score = contributions([each.parts for each in samples]), contributions([each.scores for each in samples])
+    leads, opponents = play.leads, len(play.opponents[columns])
+    estimate = float(leads.means[columns].mean()) if opponents else math.nan
+    part, score = (each[:, columns].sum(axis=1) / max(opponents, 1) for each in (leads.parts, leads.scores))
     unseen, step = 1.0, 0.0
     if pool and opponents:
         is_chance = np.array([name in chance for name in play.opponents])
-        unseen = samples[0].unseen(columns, pool, is_chance)
-        step = 1 / (4 * pool * len(opponents)) if unseen else 0.0
-    clusters = min(sample.clusters for sample in samples)
-    error = standard_error(part, score, clusters, len(opponents))
-    alone = difference_interval(estimate, error, clusters, 1 - alpha, unseen, step)
-    numbers = np.concatenate([sample.numbers for sample in samples])
-    return ErrorContributions(numbers, part, score, clusters, unseen, step, alone)
+        unseen = leads.unseen(columns, pool, is_chance)
+        step = 1 / (4 * pool * opponents) if unseen else 0.0
+    error = standard_error(part, score, leads.clusters, opponents)
+    alone = difference_interval(estimate, error, leads.clusters, 1 - alpha, unseen, step)
+    return ErrorContributions(leads.numbers, part, score, leads.clusters, unseen, step, alone)
 
 
 def _effect(play: _SharedPlay, column: int, alpha: float, pool: int | None, chance: Collection[str]) -> OpponentEffect:
@@ -298,26 +293,24 @@ def _effect(play: _SharedPlay, column: int, alpha: float, pool: int | None, chan
         if parts.unseen
         else 0.0,
         p_better=test.p_better,
-        is_alike=play.paired and bool(np.array_equal(play.own.wins[:, column], play.base.wins[:, column])),
         is_chance=opponent in chance,
     )
 
 
-def _heterogeneity(samples: Sequence[_Sample], covariance: Floats) -> tuple[float, int, float]:
+def _heterogeneity(leads: _Leads, paired: bool) -> tuple[float, int, float]:
     """Cochran's Q of the per-opponent effects, its degrees of freedom and p-value; NaN for one opponent or opening."""
     # Q is Hotelling's T² of the contrasts between opponents, so a paired comparison has an F distribution; otherwise
     # the distribution is taken as chi-squared. One hypothetical opening, won against one opponent and lost against
     # none, keeps the covariance invertible for opponents with identical results.
-    effects = samples[0].means - (samples[1].means if len(samples) == 2 else 0)
-    clusters = min(sample.clusters for sample in samples)
-    degrees = effects.size - 1
+    clusters, opponents = leads.clusters, leads.means.size
+    degrees = opponents - 1
     if degrees < 1 or clusters < 2:
         return math.nan, max(degrees, 0), math.nan
-    contrasts = np.eye(effects.size)[1:] - np.eye(effects.size)[0]
-    spread = contrasts @ (covariance + np.eye(effects.size) / clusters**2) @ contrasts.T
-    shift = contrasts @ effects
+    contrasts = np.eye(opponents)[1:] - np.eye(opponents)[0]
+    spread = contrasts @ (leads.covariance + np.eye(opponents) / clusters**2) @ contrasts.T
+    shift = contrasts @ leads.means
     q = float(shift @ np.linalg.solve(spread, shift))
-    if len(samples) == 2:
+    if not paired:
         return q, degrees, float(scipy.special.chdtrc(degrees, q))
     if clusters <= degrees:
         return q, degrees, math.nan
@@ -490,15 +483,20 @@ class _Cells:
         with np.errstate(invalid="ignore"):
             return np.asarray(self.wins / (2 * self.pairs))
 
+    def chosen(self, rows: Any, columns: Any = slice(None)) -> _Cells:
+        """Return the cells of some openings and opponents."""
+        return _Cells(self.opening[rows], self.cluster[rows], self.wins[rows][:, columns], self.pairs[rows][:, columns])
+
 
 @dataclass(frozen=True, eq=False)
-class _Sample:
-    """One number per opening and opponent: its means (opponents,) over openings, and contributions to their errors.
+class _Leads:
+    """Leads over the baseline, `means` (opponents,), with what openings contribute to them and to their errors.
 
     `opening_parts` (openings, opponents) sum to zero, and the errors of `means` are those of such sums; `parts`
-    (clusters, opponents) are the same for symmetric openings, numbered by `numbers`. `scores` (clusters, opponents) are
-    flipped by the sign-flip test; they sum to `means`. `clusters` is the number of clusters in `sampled`, the original
-    numbers (openings, opponents); further parts belong to openings that only the baseline played.
+    (clusters, opponents) are the same for symmetric openings, numbered by `numbers`, and `covariance` is clustered by
+    them. `scores` (clusters, opponents) are flipped by the sign-flip test; they sum to `means`. `clusters` is the
+    number of clusters in `sampled`, the leads from each opening (NaN without pairs); further parts belong to openings
+    that only the baseline played.
     """
 
     means: Floats
@@ -507,12 +505,8 @@ class _Sample:
     parts: Floats
     scores: Floats
     clusters: int
+    covariance: Floats
     sampled: Floats
-
-    @property
-    def covariance(self) -> Floats:
-        """Covariance of `means`, clustered; zero for a single cluster."""
-        return np.asarray(self.parts.T @ self.parts * (self.clusters / max(self.clusters - 1, 1)))
 
     def unseen(self, columns: slice, pool: int, is_chance: npt.NDArray[np.bool_]) -> float:
         """Return the share of a mean's variance that remains due to a pool's unplayed openings and due to chance.
@@ -534,11 +528,7 @@ class _Sample:
 
 @dataclass(frozen=True, eq=False)
 class _SharedPlay:
-    """The part of two agents' play that is compared, against the remaining `opponents`.
-
-    `own` and `base` are cells of the same openings if `paired`, with one sample of differences; otherwise there is one
-    sample of rates for each.
-    """
+    """The part of two agents' play that is compared, against `opponents`; of the same openings if `paired`."""
 
     opponents: tuple[str, ...]
     missing: tuple[str, ...]
@@ -547,7 +537,7 @@ class _SharedPlay:
     unshared: int
     own: _Cells
     base: _Cells
-    samples: tuple[_Sample, ...]
+    leads: _Leads
 
 
 def _shared_play(table: PairTable, contender: str, baseline: str, also: Collection[str]) -> _SharedPlay:
@@ -555,34 +545,28 @@ def _shared_play(table: PairTable, contender: str, baseline: str, also: Collecti
     if contender == baseline:
         raise ValueError(f"contender and baseline must differ, not both be {contender!r}")
     met = [opponents_of(table, name) - {contender, baseline, *also} for name in (contender, baseline)]
-    opponents = sorted(met[0] & met[1])
-    if not opponents:
+    common = sorted(met[0] & met[1])
+    if not common:
         raise ValueError(f"{contender!r} and {baseline!r} must have met a common opponent")
-    cells = [_cells(table, name, opponents) for name in (contender, baseline)]
-    first, second = (each.opening for each in cells)
-    shared, unshared = np.intersect1d(first, second), np.setxor1d(first, second)
-    paired = bool(2 * shared.size >= min(first.size, second.size))
+    own, base = (_cells(table, name, common) for name in (contender, baseline))
+    shared, unshared = np.intersect1d(own.opening, base.opening), np.setxor1d(own.opening, base.opening).size
+    paired = bool(2 * shared.size >= min(own.opening.size, base.opening.size))
     if paired:
-        rows = [np.searchsorted(each.opening, shared) for each in cells]
-        both = np.all([each.pairs[row] > 0 for each, row in zip(cells, rows, strict=True)], axis=0)
-        cells = [
-            _Cells(shared, each.cluster[row], each.wins[row] * both, each.pairs[row] * both)
-            for each, row in zip(cells, rows, strict=True)
-        ]
-    played = np.all([each.pairs.any(axis=0) for each in cells], axis=0)
-    own, base = (_against(each, played) for each in cells)
-    against = tuple(name for name, was_played in zip(opponents, played, strict=True) if was_played)
-    whole = _joined([base, *(_cells(table, name, against) for name in also if paired and against)])
-    samples: tuple[_Sample, ...]
+        own, base = (cells.chosen(np.searchsorted(cells.opening, shared)) for cells in (own, base))
+        both = (own.pairs > 0) & (base.pairs > 0)
+        own, base = (replace(cells, wins=cells.wins * both, pairs=cells.pairs * both) for cells in (own, base))
+    played = np.all([cells.pairs.any(axis=0) for cells in (own, base)], axis=0)
+    opponents = tuple(name for name, was_played in zip(common, played, strict=True) if was_played)
+    own, base = (cells.chosen(cells.pairs[:, played].any(axis=1), played) for cells in (own, base))
+    whole = _joined([base, *(_cells(table, name, opponents) for name in also if paired and opponents)])
     if not paired:
-        samples = _two_samples(own, base)
+        leads = _independent(own, base)
     elif len(whole.opening) == len(base.opening):
-        samples = (_sample(own.rates - base.rates, own.cluster),)
+        leads = _sample(own.rates - base.rates, own.cluster)
     else:
-        samples = (_regressed(own, base, whole),)
-    missing = tuple(sorted((met[0] | met[1]) - set(against)))
-    unshared_openings = unshared.size if paired else 0
-    return _SharedPlay(against, missing, paired, whole.opening.size, unshared_openings, own, base, samples)
+        leads = _regressed(own, base, whole)
+    missing = tuple(sorted((met[0] | met[1]) - set(opponents)))
+    return _SharedPlay(opponents, missing, paired, whole.opening.size, paired * unshared, own, base, leads)
 
 
 def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> _Cells:
@@ -592,32 +576,55 @@ def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> _Cells:
     against = column[record.opponent]
     chosen = against >= 0
     opening, start, row = np.unique(record.opening[chosen], return_index=True, return_inverse=True)
-    cell = row * len(opponents) + against[chosen]
-    shape = (opening.size, len(opponents))
-    wins = np.bincount(cell, record.wins[chosen], opening.size * len(opponents)).astype(np.int64)
-    pairs = np.bincount(cell, minlength=opening.size * len(opponents))
-    return _Cells(opening, record.cluster[chosen][start], wins.reshape(shape), pairs.reshape(shape))
-
-
-def _against(cells: _Cells, opponents: npt.NDArray[np.bool_]) -> _Cells:
-    """Return the given columns, and the rows that have a pair in them."""
-    rows = cells.pairs[:, opponents].any(axis=1)
-    return _Cells(
-        cells.opening[rows], cells.cluster[rows], cells.wins[rows][:, opponents], cells.pairs[rows][:, opponents]
-    )
+    wins, pairs = np.zeros((2, opening.size, len(opponents)), np.int64)
+    np.add.at(wins, (row, against[chosen]), record.wins[chosen])
+    np.add.at(pairs, (row, against[chosen]), 1)
+    return _Cells(opening, record.cluster[chosen][start], wins, pairs)
 
 
 def _joined(parts: Sequence[_Cells]) -> _Cells:
     """Concatenate the cells of one player under several names; an opening played under two of them counts once."""
     seen, kept = parts[0].opening, [parts[0]]
     for cells in parts[1:]:
-        new = ~np.isin(cells.opening, seen)
-        kept.append(_Cells(cells.opening[new], cells.cluster[new], cells.wins[new], cells.pairs[new]))
-        seen = np.concatenate([seen, cells.opening[new]])
+        kept.append(cells.chosen(~np.isin(cells.opening, seen)))
+        seen = np.concatenate([seen, kept[-1].opening])
     return _Cells(*(np.concatenate([getattr(cells, field.name) for cells in kept]) for field in fields(_Cells)))
 
 
-def _regressed(own: _Cells, base: _Cells, whole: _Cells) -> _Sample:
+def _sample(values: Floats, cluster: Ints, centre: float | Floats = 0.0) -> _Leads:
+    """Return the means of `values` (openings, opponents); their scores are deviations from `centre`."""
+    known = ~np.isnan(values)
+    weights = known / np.maximum(known.sum(axis=0), 1)
+    numbers = np.nan_to_num(values)
+    means = (numbers * weights).sum(axis=0)
+    scores = _summed(numbers * weights, cluster) - centre * _summed(weights, cluster)
+    return _leads(means, (numbers - means) * weights, scores, cluster, cluster, values)
+
+
+def _leads(means: Floats, parts: Floats, scores: Floats, cluster: Ints, own_cluster: Ints, sampled: Floats) -> _Leads:
+    summed, clusters = _summed(parts, cluster), np.unique(own_cluster).size
+    covariance = summed.T @ summed * (clusters / max(clusters - 1, 1))
+    return _Leads(means, parts, np.unique(cluster), summed, scores, clusters, covariance, sampled)
+
+
+def _independent(own: _Cells, base: _Cells) -> _Leads:
+    """Return differences of rates from different openings; scores are deviations from the mean of both agents."""
+    first, other = (_sample(cells.rates, cells.cluster) for cells in (own, base))
+    centre = (first.clusters * first.means + other.clusters * other.means) / max(first.clusters + other.clusters, 1)
+    first, other = (_sample(cells.rates, cells.cluster, centre) for cells in (own, base))
+    return _Leads(
+        first.means - other.means,
+        np.concatenate([first.opening_parts, -other.opening_parts]),
+        np.concatenate([first.numbers, other.numbers]),
+        np.concatenate([first.parts, -other.parts]),
+        np.concatenate([first.scores, -other.scores]),
+        min(first.clusters, other.clusters),
+        first.covariance + other.covariance,
+        first.sampled,
+    )
+
+
+def _regressed(own: _Cells, base: _Cells, whole: _Cells) -> _Leads:
     """Differences if `whole` is `base` with additional rows for the openings that only the baseline has played."""
     # The contender's rate is that of its openings, minus `slope` times the baseline's surplus there over its usual
     # rate. Slope 1 is the plain difference on shared openings, slope 0 that of two independent samples.
@@ -627,13 +634,10 @@ def _regressed(own: _Cells, base: _Cells, whole: _Cells) -> _Sample:
     usual, lead = _means(whole.rates), contender - slope * other
     shared, played = (~np.isnan(lead)).sum(axis=0), (~np.isnan(whole.rates)).sum(axis=0)
     elsewhere = (1 - slope) * np.nan_to_num(whole.rates - usual) / np.maximum(played, 1)
-    means = _means(lead) - (1 - slope) * usual
     parts = np.nan_to_num(lead - _means(lead)) / shared - elsewhere
     scores = np.nan_to_num(lead - (1 - slope) * usual) / shared - elsewhere
-    return _Sample(
-        means, parts, np.unique(whole.cluster), _summed(parts, whole.cluster), _summed(scores, whole.cluster),
-        np.unique(own.cluster).size, own.rates - base.rates,
-    )  # fmt: skip
+    means = _means(lead) - (1 - slope) * usual
+    return _leads(means, parts, _summed(scores, whole.cluster), whole.cluster, own.cluster, own.rates - base.rates)
 
 
 def _slope(own: Floats, base: Floats) -> float:
@@ -642,24 +646,6 @@ def _slope(own: Floats, base: Floats) -> float:
     contender, other = (np.nansum(rates - _means(rates), axis=1) for rates in (own, base))
     spread = float(other @ other)
     return min(max(float(contender @ other) / spread, 0.0), 1.0) if spread > _NOTHING else 1.0
-
-
-def _two_samples(own: _Cells, base: _Cells) -> tuple[_Sample, _Sample]:
-    """Return rates of either agent; scores are deviations from the mean of both."""
-    first, other = (_sample(cells.rates, cells.cluster) for cells in (own, base))
-    centre = (first.clusters * first.means + other.clusters * other.means) / max(first.clusters + other.clusters, 1)
-    return _sample(own.rates, own.cluster, centre), _sample(base.rates, base.cluster, centre)
-
-
-def _sample(values: Floats, cluster: Ints, centre: float | Floats = 0.0) -> _Sample:
-    known = ~np.isnan(values)
-    weights = known / np.maximum(known.sum(axis=0), 1)
-    numbers = np.nan_to_num(values)
-    means = (numbers * weights).sum(axis=0)
-    parts = (numbers - means) * weights
-    scores = _summed(numbers * weights, cluster) - centre * _summed(weights, cluster)
-    clusters = np.unique(cluster)
-    return _Sample(means, parts, clusters, _summed(parts, cluster), scores, clusters.size, values)
 
 
 def _summed(values: Any, cluster: Ints) -> Any:

@@ -102,7 +102,7 @@ def plan_after_pilot(
     Raises:
         ValueError: the pilot has no pairs, or no openings in common.
     """
-    if not (pilot.n if isinstance(pilot, PairCounts) else pilot.effects):
+    if not (pilot.n if isinstance(pilot, PairCounts) else pilot.opponents):
         raise ValueError("the pilot has no complete pairs in common; use another, or plan without a pilot")
     needed = pairs_for_effect if isinstance(pilot, PairCounts) else openings_for_effect
     return needed(effect, power, alpha, _variance_of(pilot))
@@ -148,7 +148,7 @@ def power_over_every_opponent(comparison: Comparison, lead: float, power: float 
     The first is for a true lead of `lead` against each opponent, from 20,000 draws of errors that are normal and
     correlated as the openings make them, so never below one in 20,000. NaN without opponents.
     """
-    if not comparison.effects:
+    if not comparison.opponents:
         return math.nan, math.nan
     needed = np.minimum(_leads_needed(comparison), 1.0)
     return max(float((needed <= lead).mean()), 1 / _DRAWS), float(np.quantile(needed, power))
@@ -157,7 +157,7 @@ def power_over_every_opponent(comparison: Comparison, lead: float, power: float 
 def _leads_needed(comparison: Comparison) -> Floats:
     """For every draw of errors, return the common lead at which the least favourable one-sided test rejects."""
     deviation = np.minimum([effect.error for effect in comparison.effects], 1.0)
-    covariance = np.array(comparison.covariance)
+    covariance = comparison.covariance
     own = np.sqrt(np.diag(covariance))
     correlation = np.divide(covariance, np.outer(own, own), out=np.eye(own.size), where=np.outer(own, own) > 0)
     rng = np.random.default_rng(0)

@@ -83,7 +83,7 @@ def _verdict_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[st
             "win_rate": rates[comparison.contender],
             "adjusted_p": p_value_of(comparison),
             "better_against_all": verdict_details.against_all_cell(comparison),
-            "heterogeneity_p": PValue(comparison.heterogeneity_p),
+            "heterogeneity_p": PValue(comparison.heterogeneity[2]),
             "openings": comparison.openings,
         }
         for comparison in in_rank_order(findings, verdicts.comparisons)
