@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.experiments.record.tries import Try
-from knights_isolation.experiments.statistics.account import Look, adjusted_p_values, deviate, pooled
+from knights_isolation.experiments.statistics.account import adjusted_p_values
+from knights_isolation.experiments.statistics.alpha_spending import Look, deviate, pooled
 from knights_isolation.experiments.statistics.planning import openings_for_effect
 from knights_isolation.experiments.statistics.proportions import mean_parts
 from knights_isolation.experiments.statistics.step_down import flip

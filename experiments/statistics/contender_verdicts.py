@@ -10,13 +10,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
 
-from ..record.run_directory import FACTS, load_run
+from ..record.run_directory import FACTS, HOME, TRIES, keeps_tries, load_run
 from ..record.schema import RunInfo
-from ..record.tries import known_tries
-from .account import account_for
+from .alpha_spending import Look, deviate, evidence_p_value, repeated_p_value
 from .game_pairs import opponents_of, record_of
-from .paired_differences import Comparison, HeadToHead, compare_all, compare_each
-from .proportions import ALPHA, Interval
+from .paired_differences import Comparison, Evidence, HeadToHead, compare_all, compare_each
+from .proportions import ALPHA, Interval, agree
 from .run_results import RunResults, load_findings
 
 _SIGNS = {"better": 1, "worse": -1}
@@ -101,7 +100,14 @@ def judge_together(runs: Sequence[RunResults], alpha: float = ALPHA) -> list[Ver
     """Judge several runs of one report, as `judge` does; p-values and intervals are joint over contenders of all."""
     separate = [_compare(findings, alpha) for findings in runs]
     controls = [findings.having("control") for findings in runs]
-    accounted = account_for(runs, separate, controls, known_tries(), alpha)
+    has_tries = keeps_tries() and (HOME / TRIES).exists()
+    if len(runs) == 1 and not (runs[0].is_interim or runs[0].looks or has_tries):
+        accounted = [[_first_look(runs[0], result, controls[0], alpha) for result in separate[0]]]
+    else:
+        from ..record.tries import known_tries
+        from .account import account_for
+
+        accounted = account_for(runs, separate, controls, known_tries(), alpha)
     verdicts = []
     for findings, results, of_run in zip(runs, accounted, controls, strict=True):
         comparisons = tuple(result for result in results if isinstance(result, Comparison))
@@ -112,11 +118,22 @@ def judge_together(runs: Sequence[RunResults], alpha: float = ALPHA) -> list[Ver
     return verdicts
 
 
+def _first_look(findings: RunResults, result: Result, controls: Collection[str], alpha: float) -> Result:
+    """Return a claim with the p-value of a first look, which leaves some error to later ones; others unchanged."""
+    if not (findings.is_evidence and result.parts.unseen) or result.is_empty or result.contender in controls:
+        return result
+    look = Look(result.openings, deviate(result.p_value, result.estimate))
+    evidence = Evidence((look.openings,), 0, evidence_p_value((look,), look.openings))
+    p_value = repeated_p_value([1.0], result.adjusted_p)
+    jointly = agree(result.jointly, p_value <= alpha, result.null)
+    return replace(result, adjusted_p=p_value, jointly=jointly, evidence=evidence)
+
+
 def _compare(findings: RunResults, alpha: float) -> tuple[Comparison | HeadToHead, ...]:
     baseline, pairs = findings.baseline, findings.pairs
     if baseline is None:
-        known = ", ".join(pairs.agents)
-        raise ValueError(f"no baseline to compare with: name one with --baseline; agents: {known or 'none'}")
+        known = ", ".join(pairs.agents) or "none"
+        raise ValueError(f"no baseline to compare with: name one with --baseline; agents: {known}")
     if not findings.played:
         return ()
     near = opponents_of(pairs, baseline) | {baseline}

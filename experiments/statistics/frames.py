@@ -61,13 +61,12 @@ def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
     """
     verdicts, rows = judge(findings, alpha), []
     for result in verdicts.results:
-        is_duel = isinstance(result, HeadToHead)
-        alone = result.rate if isinstance(result, HeadToHead) else result.difference
+        alone, measure = (result.rate, "score") if isinstance(result, HeadToHead) else (result.difference, "difference")
         ends = (alone.low, alone.high, result.jointly.low, result.jointly.high)
         rows.append(
             (
-                *(result.contender, result.baseline, "score" if is_duel else "difference", alone.estimate),
-                *(without_gap(end, 0.5 if is_duel else 0.0) for end in ends),
+                *(result.contender, result.baseline, measure, alone.estimate),
+                *(without_gap(end, result.null) for end in ends),
                 *(result.p_value, result.adjusted_p, result.verdict, result.contender in verdicts.controls),
                 *(result.openings, result.is_census),
             )
@@ -160,7 +159,7 @@ def design_changes(before: RunInfo, after: RunInfo) -> tuple[DesignChange, ...]:
     keys = _KNOWN_OF_IMPORTED if imported else dict.fromkeys((*before.requested, *after.requested))
     changes = [DesignChange(key, _requested_value(before, key), _requested_value(after, key)) for key in keys]
     names = dict.fromkeys((*before.agents, *after.agents))
-    settings = [[_settings(info, name) for name in names] for info in (before, after)]
+    settings = [[getattr(info.agents.get(name), "settings", None) for name in names] for info in (before, after)]
     agents = map(DesignChange, names, *settings)
     if imported:
         return tuple(change for change in (*changes, *agents) if _is_known(change) and change.before != change.after)
@@ -170,10 +169,6 @@ def design_changes(before: RunInfo, after: RunInfo) -> tuple[DesignChange, ...]:
         DesignChange(f"version of {tool}", before.versions.get(tool), after.versions.get(tool)) for tool in tools
     ]
     return tuple(change for change in changes if change.before != change.after)
-
-
-def _settings(info: RunInfo, agent: str) -> str | None:
-    return info.agents[agent].settings if agent in info.agents else None
 
 
 def _requested_value(info: RunInfo, key: str) -> Any:

@@ -140,8 +140,7 @@ def pair_games(games: Table, cluster: str | None = None) -> PairTable:
 
 def record_of(table: PairTable, agent: str) -> AgentPairs:
     """Return the complete pairs of `agent`; ValueError if it is not in the table."""
-    pairs, won, opponent = _results_of(table, agent)
-    return _complete(table, pairs, won, opponent)
+    return _complete(table, *_results_of(table, agent))
 
 
 def opponents_of(table: PairTable, agent: str) -> set[str]:

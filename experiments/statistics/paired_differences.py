@@ -14,7 +14,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,8 @@ class Result:
     left out.
     """
 
+    null: ClassVar[float] = 0.0
+    """No difference, in units of `jointly`."""
     contender: str
     baseline: str
     openings: int
@@ -168,12 +170,12 @@ class Comparison(Result):
     @property
     def contender_rate(self) -> float:
         """Mean of the contender's rates over opponents; NaN without any."""
-        return _mean([effect.contender_rate for effect in self.effects])
+        return float(np.mean([effect.contender_rate for effect in self.effects])) if self.effects else math.nan
 
     @property
     def baseline_rate(self) -> float:
         """Mean of the baseline's rates over opponents; NaN without any."""
-        return _mean([effect.baseline_rate for effect in self.effects])
+        return float(np.mean([effect.baseline_rate for effect in self.effects])) if self.effects else math.nan
 
     @property
     def is_empty(self) -> bool:
@@ -253,10 +255,6 @@ def compare(
     )
 
 
-def _mean(rates: Sequence[float]) -> float:
-    return float(np.mean(rates)) if rates else math.nan
-
-
 def _parts(
     play: _SharedPlay, columns: slice, alpha: float, pool: int | None, chance: Collection[str]
 ) -> ErrorContributions:
@@ -327,6 +325,7 @@ class HeadToHead(Result):
     without one the played openings are a sample, clustered by symmetry.
     """
 
+    null: ClassVar[float] = 0.5
     pairs: PairCounts
     rate: Interval
 
@@ -390,9 +389,8 @@ def _duel_parts(
     cluster: Ints, wins: Ints, pairs: PairCounts, pool: int | None, confidence: float
 ) -> ErrorContributions:
     numbers, unit = np.unique(cluster, return_inverse=True)
-    rate = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
-    if pool:
-        rate = pair_interval(pairs, confidence, pool=pool)
+    of_sample = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
+    rate = pair_interval(pairs, confidence, pool) if pool else of_sample
     alone = Interval(rate.estimate - 0.5, rate.low - 0.5, rate.high - 0.5, confidence)
     scores, parts = (
         np.bincount(unit, (wins - centre) / (2 * max(wins.size, 1)), numbers.size).astype(np.float64)
@@ -433,8 +431,8 @@ def compare_all(
             extra = [] if name in controls else also
             results.append(compare(table, name, baseline, alpha=alpha, pool=pool, chance=luck, also=extra))
         else:
-            known = None if baseline in luck else pool
-            results.append(compare_directly(table, name, baseline, alpha=alpha, pool=known))
+            pool = None if baseline in luck else pool
+            results.append(compare_directly(table, name, baseline, alpha=alpha, pool=pool))
     return _adjusted(results, controls, alpha)
 
 

@@ -32,7 +32,7 @@ from ..record.columns import (
 )
 from ..record.log import SCHEMA, fold_batches, read_games
 from ..record.log_validation import read_valid_games
-from ..record.run_directory import State, games_at_end, load_run, state_of
+from ..record.run_directory import State, games_at_end, is_imported, load_run, state_of
 from ..record.schema import AgentEntry, RunInfo, baseline_of, differing_settings, read_facts
 from .game_pairs import PairTable, Standing, opponents_of, pair_games, standings
 
@@ -47,6 +47,7 @@ _COLUMNS = (
 )
 SIDES = ("agent_1", "agent_2")
 _SAME_OPENINGS = ("board", "openings")
+_SAME_FAMILY = (*_SAME_OPENINGS, "limit")
 _SAME_QUESTION = (*_SAME_OPENINGS, "limit", "equal_cost")
 
 
@@ -163,14 +164,10 @@ class RunResults:
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """Results of all agents, best first: exact if all openings were played by deterministic agents."""
-        return self._standings(self.pairs)
+        return self.standings_in(self.pairs)
 
-    @cached_property
-    def pooled_standings(self) -> tuple[Standing, ...]:
-        """Results of all agents by `pooled_pairs`."""
-        return self._standings(self.pooled_pairs)
-
-    def _standings(self, pairs: PairTable) -> tuple[Standing, ...]:
+    def standings_in(self, pairs: PairTable) -> tuple[Standing, ...]:
+        """Return the results of all agents by some pairs, best first."""
         return standings(pairs, pools={name: self.pool_among(name, pairs) for name in pairs.agents})
 
     def pool_among(self, name: str, pairs: PairTable | None = None) -> int | None:
@@ -271,9 +268,15 @@ class RunResults:
         )
 
     @property
-    def judged_by(self) -> str:
-        """The command that evaluates a run by its stop rule."""
-        return "results" if "best-of" in self.formats else "sprt"
+    def is_evidence(self) -> bool:
+        """Return whether differences are evidence on a question that other runs may ask as well.
+
+        Sequential tests have rules of their own, imported games do not say who played them, and runs with different
+        settings do not ask one question.
+        """
+        is_stopped = any(info.requested.get("sprt") for info in self.infos) or "best-of" in self.formats
+        settings = {tuple(map(info.requested.get, _SAME_FAMILY)) for info in self.infos}
+        return not is_stopped and not any(map(is_imported, self.infos)) and len(settings) == 1
 
     def pool_of(self, names: Sequence[str]) -> int | None:
         """Return the population if all these agents are deterministic; otherwise None."""

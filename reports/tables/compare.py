@@ -66,9 +66,8 @@ def verdict_sections(findings: RunResults, worth: float = WORTH) -> list[Section
 
 def _verdict_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float) -> Section:
     """Return one row per contender, in the order of all tables."""
-    rates = {
-        standing.agent: estimate_of(standing.rate) for standing in (*findings.standings, *findings.pooled_standings)
-    }
+    pooled = findings.standings_in(findings.pooled_pairs)
+    rates = {standing.agent: estimate_of(standing.rate) for standing in (*findings.standings, *pooled)}
     rows = tuple(
         {
             "contender": comparison.contender,

@@ -87,9 +87,10 @@ def _state_caveat(findings: RunResults) -> str:
     if games >= planned:
         return ""
     if findings.stopped_early:
+        by_rule = "results" if "best-of" in findings.formats else "sprt"
         return (
             f"Stopped early, after {games:,} of at most {planned:,} games. Intervals and p-values for a fixed "
-            f"number of games are overconfident here; `isolation {findings.judged_by}` accounts for the stopping."
+            f"number of games are overconfident here; `isolation {by_rule}` accounts for the stopping."
         )
     begin = {"running": "Still running: ", "stopped": "Stopped: ", "finished": ""}[findings.state]
     logged = f"{begin}{games:,} of {planned:,} planned games are in the log."

@@ -11,7 +11,7 @@ from benchmarks import seasons
 from knights_isolation.experiments.plan.run_keeping import write_info
 from knights_isolation.experiments.record.run_directory import HOME, TRIES_SETTING, load_run
 from knights_isolation.experiments.record.tries import read_tries
-from knights_isolation.experiments.statistics.account import (
+from knights_isolation.experiments.statistics.alpha_spending import (
     Look,
     evidence_p_value,
     nominal_level,
