@@ -40,8 +40,8 @@ def loaded(folder: Path, *words: str) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("words", "most"),
     [
-        (("results", "runs/a"), 6_800),
-        (("ratings", "runs/a"), 7_000),
+        (("results", "runs/a"), 6_300),
+        (("ratings", "runs/a"), 6_500),
         (("runs",), 3_600),
         (("heuristics",), 3_500),
     ],
