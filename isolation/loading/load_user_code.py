@@ -158,7 +158,8 @@ def load(path: str | Path, name: str) -> Loaded:
     owner, _, method = name.rpartition(".")
     value = _attribute(_attribute(module, owner, path) if owner else module, method, path)
     loaded = Loaded(_as_heuristic(module, owner, value, f"{path}:{name}"), _resolve(path), name, content_hash(path))
-    if callable(loaded.value):
+    is_of_python = str(getattr(loaded.value, "__module__", "")).partition(".")[0] in sys.stdlib_module_names
+    if callable(loaded.value) and not is_of_python:  # what a file imports from there comes from there, whoever asks
         _origins[id(loaded.value)] = loaded
     return loaded
 

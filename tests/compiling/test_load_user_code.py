@@ -5,6 +5,7 @@ import importlib
 import inspect
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 
@@ -23,6 +24,7 @@ from knights_isolation.isolation.loading.load_user_code import (
     load_heuristic,
     load_module,
     load_player,
+    origin_of,
 )
 from knights_isolation.isolation.processes.child import from_bytes, to_bytes
 from knights_isolation.isolation.search.agents import code_hash
@@ -587,3 +589,11 @@ def test_a_board_beside_a_file_that_cannot_be_loaded_is_named_with_the_method(tm
     score = load_heuristic(tmp_path / "mine.py", "score").value
     with pytest.raises(AttributeError, match=r"the board method rooms is defined in .*isolation\.py, which ModuleNotF"):
         score(Board.from_moves([24, 14]), 1)
+
+
+def test_what_a_file_imports_from_python_is_not_taken_for_its_own(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("from functools import partial\n\ndef score(game, player):\n    return 1.0\n")
+    assert load(path, "partial").value is partial
+    assert origin_of(partial) is None
+    assert origin_of(load(path, "score").value).path == path.resolve()
