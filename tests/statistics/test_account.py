@@ -9,7 +9,7 @@ from invented_runs import Invented
 
 from benchmarks import seasons
 from knights_isolation.experiments.plan.run_keeping import write_info
-from knights_isolation.experiments.record.run_directory import HOME, TRIES_SETTING, load_run
+from knights_isolation.experiments.record.run_directory import HOME, TRIES, TRIES_SETTING, load_run
 from knights_isolation.experiments.record.tries import read_tries
 from knights_isolation.experiments.statistics.alpha_spending import (
     Look,
@@ -19,7 +19,7 @@ from knights_isolation.experiments.statistics.alpha_spending import (
     repeated_p_value,
 )
 from knights_isolation.experiments.statistics.contender_verdicts import judge, judge_together
-from knights_isolation.experiments.statistics.paired_differences import Comparison
+from knights_isolation.experiments.statistics.paired_differences import Comparison, HeadToHead
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.studies.noted_tries import note_run
 from knights_isolation.reports.pages.report_page import headline
@@ -177,6 +177,29 @@ def test_runs_of_one_report_are_one_family() -> None:
     assert first.family == second.family == 2
     assert first.adjusted_p == pytest.approx(min(2 * alone.adjusted_p, 1))
     assert first.jointly.low < alone.jointly.low
+
+
+@pytest.mark.parametrize("lead", [0.0, 0.15, 0.6])
+def test_a_first_look_is_judged_as_one_of_which_the_log_of_tries_knows_nothing(lead: float) -> None:
+    generator = np.random.default_rng(5)
+    run = Invented(config={"pairs": 80, "board": "7x7", "limit": "nodes=100", "baseline": "ID:improved"})
+    run.agent("Base", "baseline").agent("Control", "control").agent("Other", "opponent").agent("More", "opponent")
+    contenders = ("Better", "Same", "Third")
+    for name in contenders:
+        run.agent(name, "contender")
+    for opening in range(80):
+        for name in ("Base", "Control", *contenders):
+            ahead = lead if name == "Better" else 0.0
+            for opponent in ("Other", "More"):
+                run.pair(name, opponent, opening, 2 if generator.random() < ahead else int(generator.integers(3)))
+        for name in contenders:
+            run.pair(name, "Base", opening, int(generator.integers(3)))
+    findings = load_findings([run.write(HOME / "several")])
+    alone = judge(findings).results
+    (HOME / TRIES).touch()
+    assert judge(findings).results == alone
+    assert {type(result) for result in alone} == {Comparison, HeadToHead}
+    assert any(result.evidence for result in alone)
 
 
 @pytest.mark.exhaustive
