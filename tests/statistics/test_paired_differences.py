@@ -259,6 +259,13 @@ def test_a_census_with_a_gap_is_none():
     assert gap.difference.low < gap.difference.high
 
 
+def test_all_openings_are_no_census_if_some_of_their_games_depend_on_chance():
+    games = games_of(tournament(np.random.default_rng(8), ("base", "new"), OPPONENTS, 50, 0.3))
+    comparison = compare(pairs_in(games), "new", "base", pool=50, chance=OPPONENTS[:1])
+    assert not comparison.is_census
+    assert comparison.difference.low < comparison.difference.high
+
+
 def test_a_census_of_agents_that_play_alike_finds_them_equal():
     results = tournament(np.random.default_rng(8), ("base", "new"), OPPONENTS, 50)
     results |= {("new", name): results["base", name] for name in OPPONENTS}
