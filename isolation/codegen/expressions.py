@@ -1,0 +1,585 @@
+"""Expressions: one function for each node of the syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from .board import no_cells
+from .calls import Frame, call
+from .flow import Edge, Flow
+from .iteration import each, items_of
+from .methods import call_method
+from .numbers import lifted, negative, to_int
+from .operations import (
+    add_to_list,
+    as_value,
+    attribute,
+    binary,
+    compare,
+    element,
+    negation,
+    run_python,
+    set_attribute,
+    set_element_of,
+    truth_of,
+)
+from .values import (
+    Cells,
+    Closure,
+    Entries,
+    Items,
+    Lazy,
+    Number,
+    Optional,
+    Static,
+    Tuple,
+    UnsupportedError,
+    Value,
+)
+
+
+def frame_of(flow: Flow) -> Frame:
+    """The function whose code is being emitted."""
+    frame: Frame = flow.frames[-1]
+    return frame
+
+
+def site_of(flow: Flow, node: ast.AST) -> Hashable:
+    """What tells a node in this call of its function from all others."""
+    return (frame_of(flow).site, id(node))
+
+
+def evaluate(flow: Flow, node: ast.AST) -> Value:
+    """Emit the code of an expression; its value.
+
+    Raises:
+        UnsupportedError: it cannot be compiled.
+    """
+    if flow.is_dead:
+        return Static(None)
+    compiled = _EXPRESSIONS.get(type(node))
+    if compiled is None:
+        raise UnsupportedError(f"an expression of the kind {type(node).__name__}")
+    flow.line = getattr(node, "lineno", flow.line)
+    return compiled(flow, node)
+
+
+# --- names
+
+
+def location_of_name(flow: Flow, name: str) -> Hashable:
+    """Where a variable that is assigned lies."""
+    frame = frame_of(flow)
+    if name in frame.nonlocals:
+        outer = frame.parent
+        while outer is not None:
+            if name in outer.own_names and name not in outer.nonlocals:
+                return ("local", outer.number, name)
+            outer = outer.parent
+        raise UnsupportedError(f"{name} lies outside the heuristic and changes")
+    return ("local", frame.number, name)
+
+
+def _name(flow: Flow, node: ast.Name) -> Value:
+    frame: Frame | None = frame_of(flow)
+    while frame is not None:
+        key = ("local", frame.number, node.id)
+        if key in flow.here():
+            return flow.here()[key]
+        if node.id in frame.own_names and node.id not in frame.nonlocals:
+            raise UnsupportedError(f"{node.id} may be unbound, or has different kinds")
+        if node.id in frame.cells:
+            return frame.cells[node.id]
+        space, frame = frame.space, frame.parent
+    if node.id in space:
+        return _global(node.id, space[node.id])
+    if hasattr(builtins, node.id):
+        return Static(getattr(builtins, node.id))
+    flow.fail(NameError)
+    return Static(None)
+
+
+def _global(name: str, value: Any) -> Value:
+    return Static(value)
+
+
+# --- assignments
+
+
+def assign(flow: Flow, target: ast.AST, value: Value) -> None:
+    """Emit an assignment to a target."""
+    if flow.is_dead:
+        return
+    if isinstance(target, ast.Name):
+        flow.here()[location_of_name(flow, target.id)] = value
+    elif isinstance(target, ast.Tuple | ast.List):
+        _unpack(flow, target.elts, value)
+    elif isinstance(target, ast.Subscript):
+        set_element_of(flow, evaluate(flow, target.value), evaluate(flow, target.slice), value)
+    elif isinstance(target, ast.Attribute):
+        set_attribute(flow, evaluate(flow, target.value), target.attr, value)
+    else:
+        raise UnsupportedError("such an assignment")
+
+
+def _unpack(flow: Flow, targets: list[ast.expr], value: Value) -> None:
+    if isinstance(value, Optional):
+        flow.fail_if(value.signal, TypeError)
+        value = value.value
+    items = items_of(flow, value)
+    if items is None:
+        raise UnsupportedError("what is unpacked has no known length")
+    starred = [place for place, target in enumerate(targets) if isinstance(target, ast.Starred)]
+    if starred:
+        first, after = starred[0], len(targets) - starred[0] - 1
+        if len(items) < len(targets) - 1:
+            flow.fail(ValueError)
+            return
+        end = len(items) - after
+        rest = flow.new(Items(tuple(items[first:end])))
+        items = [*items[:first], rest, *items[end:]]
+        targets = [target.value if isinstance(target, ast.Starred) else target for target in targets]
+    if len(items) != len(targets):
+        flow.fail(ValueError)
+        return
+    for target, item in zip(targets, items, strict=True):
+        assign(flow, target, item)
+
+
+# --- conditions
+
+
+def condition(flow: Flow, test: ast.expr) -> tuple[list[Edge], list[Edge]]:
+    """The ways on where a test holds, and where it does not."""
+    if flow.is_dead:
+        return [], []
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yes, no = condition(flow, test.operand)
+        return no, yes
+    if isinstance(test, ast.BoolOp):
+        return _condition_of_several(flow, test)
+    value = evaluate(flow, test)
+    if flow.is_dead:
+        return [], []
+    yes, no = flow.ways(truth_of(flow, value))
+    _narrow(flow, test, yes, no)
+    return yes, no
+
+
+def _condition_of_several(flow: Flow, test: ast.BoolOp) -> tuple[list[Edge], list[Edge]]:
+    is_and = isinstance(test.op, ast.And)
+    decided = flow.collect()
+    going_on: list[Edge] = []
+    for place, part in enumerate(test.values):
+        yes, no = condition(flow, part)
+        decided.extend(no if is_and else yes)
+        going_on = yes if is_and else no
+        if place < len(test.values) - 1:
+            flow.merge(going_on)
+            going_on = []
+            if flow.is_dead:
+                break
+    flow.pending = [edges for edges in flow.pending if edges is not decided]
+    return (going_on, decided) if is_and else (decided, going_on)
+
+
+def _narrow(flow: Flow, test: ast.expr, yes: list[Edge], no: list[Edge]) -> None:
+    """Note what a test says about a variable that may be None."""
+    if isinstance(test, ast.NamedExpr):
+        test = test.target
+    name, holds_none = test, False
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.comparators[0], ast.Constant):
+        if test.comparators[0].value is not None:
+            return
+        name, holds_none = test.left, isinstance(test.ops[0], ast.Is | ast.Eq)
+    if not isinstance(name, ast.Name):
+        return
+    key = ("local", frame_of(flow).number, name.id)
+    for edges, is_none in ((yes, holds_none), (no, not holds_none)):
+        for edge in edges:
+            value = edge.state.get(key)
+            if isinstance(value, Optional):
+                if not is_none:
+                    edge.state[key] = value.value
+                elif isinstance(test, ast.Compare):
+                    edge.state[key] = Static(None)
+
+
+def either(flow: Flow, test: ast.expr, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+    """Emit code for where a test holds, and for where it does not."""
+    yes, no = condition(flow, test)
+    ends, waiting = flow.collect(), flow.collect()
+    waiting.extend(no)
+    flow.merge(yes)
+    if not flow.is_dead:
+        then()
+        if not flow.is_dead:
+            ends.append(flow.edge())
+    flow.pending = [edges for edges in flow.pending if edges is not waiting]
+    flow.merge(waiting)
+    if not flow.is_dead:
+        otherwise()
+    flow.merge_pending(ends)
+
+
+def _if_expression(flow: Flow, node: ast.IfExp) -> Value:
+    result = ("hidden", (site_of(flow, node), next(flow.numbers)))
+
+    def note(part: ast.expr) -> None:
+        value = evaluate(flow, part)
+        if not flow.is_dead:
+            flow.here()[result] = value
+
+    either(flow, node.test, lambda: note(node.body), lambda: note(node.orelse))
+    return _taken(flow, result)
+
+
+def _taken(flow: Flow, result: Hashable) -> Value:
+    if flow.is_dead:
+        return Static(None)
+    value = flow.here().pop(result, None)
+    if value is None:
+        raise UnsupportedError("an expression has values of different kinds")
+    return value
+
+
+def _bool_op(flow: Flow, node: ast.BoolOp) -> Value:
+    is_and = isinstance(node.op, ast.And)
+    result = ("hidden", (site_of(flow, node), next(flow.numbers)))
+    ends = flow.collect()
+    for place, part in enumerate(node.values):
+        value = evaluate(flow, part)
+        if flow.is_dead:
+            break
+        bit = truth_of(flow, value)
+        is_last = place == len(node.values) - 1
+        decided, going_on = flow.ways(Static(True) if is_last else bit if not is_and else negation(flow, bit))
+        for edge in decided:
+            edge.state[result] = _decided_value(value, is_and, is_last)
+        ends.extend(decided)
+        flow.merge(going_on)
+        if flow.is_dead:
+            break
+    flow.merge_pending(ends)
+    return _taken(flow, result)
+
+
+def _decided_value(value: Value, is_and: bool, is_last: bool) -> Value:
+    """What `and` or `or` gives with a value that decides it: a false one, or one that is not None."""
+    if is_last:
+        return value
+    if not is_and and isinstance(value, Optional):
+        return value.value
+    if is_and and isinstance(value, Number) and value.name != "float":
+        return Static(False if value.name == "bool" else 0)
+    return value
+
+
+# --- operators
+
+
+def _unary(flow: Flow, node: ast.UnaryOp) -> Value:
+    value = evaluate(flow, node.operand)
+    if flow.is_dead:
+        return value
+    if isinstance(node.op, ast.Not):
+        return as_value(negation(flow, truth_of(flow, value)))
+    if isinstance(value, Static):
+        operators = {ast.USub: lambda x: -x, ast.UAdd: lambda x: +x, ast.Invert: lambda x: ~x}
+        return run_python(flow, operators[type(node.op)], value.value)
+    if isinstance(node.op, ast.USub):
+        return negative(flow, value)
+    if isinstance(node.op, ast.UAdd):
+        return value
+    given = to_int(flow, value)
+    return Number("int", flow.build.not_(given.signal), ~given.high, ~given.low)
+
+
+def _binary(flow: Flow, node: ast.BinOp) -> Value:
+    left = evaluate(flow, node.left)
+    right = evaluate(flow, node.right)
+    return left if flow.is_dead else binary(flow, type(node.op), left, right)
+
+
+def _compare(flow: Flow, node: ast.Compare) -> Value:
+    left = evaluate(flow, node.left)
+    if len(node.ops) == 1:
+        right = evaluate(flow, node.comparators[0])
+        return left if flow.is_dead else compare(flow, type(node.ops[0]), left, right)
+    result = ("hidden", (site_of(flow, node), next(flow.numbers)))
+    ends = flow.collect()
+    for place, (operation, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        right = evaluate(flow, comparator)
+        if flow.is_dead:
+            break
+        bit = truth_of(flow, compare(flow, type(operation), left, right))
+        if place == len(node.ops) - 1:
+            flow.here()[result] = as_value(bit)
+            ends.append(flow.edge())
+            break
+        going_on, decided = flow.ways(bit)
+        for edge in decided:
+            edge.state[result] = Static(False)
+        ends.extend(decided)
+        flow.merge(going_on)
+        if flow.is_dead:
+            break
+        left = right
+    flow.merge_pending(ends)
+    return _taken(flow, result)
+
+
+# --- containers
+
+
+def _tuple(flow: Flow, node: ast.Tuple) -> Value:
+    items = _items(flow, node.elts)
+    if all(isinstance(item, Static) for item in items):
+        return Static(tuple(item.value for item in items))  # type: ignore[attr-defined]
+    return Tuple(tuple(items))
+
+
+def _items(flow: Flow, nodes: list[ast.expr]) -> list[Value]:
+    items: list[Value] = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            known = items_of(flow, evaluate(flow, node.value))
+            if known is None:
+                raise UnsupportedError("* of what has no known length")
+            items += known
+        else:
+            items.append(evaluate(flow, node))
+    return items
+
+
+def _list(flow: Flow, node: ast.List) -> Value:
+    items = _items(flow, node.elts)
+    return Static(None) if flow.is_dead else flow.new(Items(tuple(items)))
+
+
+def _set(flow: Flow, node: ast.Set) -> Value:
+    made = flow.new(Cells(no_cells(flow), "set"))
+    for item in _items(flow, node.elts):
+        call_method(flow, made, "add", [item], {}, site_of(flow, node))
+    return made
+
+
+def _dict(flow: Flow, node: ast.Dict) -> Value:
+    made = flow.new(Entries((), ()))
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            raise UnsupportedError("** in a dictionary")
+        set_element_of(flow, made, evaluate(flow, key), evaluate(flow, value))
+    return made
+
+
+def _attribute(flow: Flow, node: ast.Attribute) -> Value:
+    value = evaluate(flow, node.value)
+    return value if flow.is_dead else attribute(flow, value, node.attr)
+
+
+def _subscript(flow: Flow, node: ast.Subscript) -> Value:
+    value = evaluate(flow, node.value)
+    index = evaluate(flow, node.slice)
+    return value if flow.is_dead else element(flow, value, index)
+
+
+def _slice(flow: Flow, node: ast.Slice) -> Value:
+    parts = (node.lower, node.upper, node.step)
+    return Tuple(tuple(evaluate(flow, part) if part else Static(None) for part in parts), slice)
+
+
+def _text(flow: Flow, node: ast.JoinedStr) -> Value:
+    text: Value = Static("")
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            addend: Value | None = Static(part.value)
+        else:
+            assert isinstance(part, ast.FormattedValue)
+            given = evaluate(flow, part.value)
+            spec = evaluate(flow, part.format_spec) if part.format_spec else Static("")
+            addend = lifted(flow, format, given, spec)
+            if isinstance(given, Static) and isinstance(spec, Static):
+                addend = run_python(flow, format, given.value, spec.value)
+        if addend is None:
+            raise UnsupportedError("the text of a number")
+        text = binary(flow, ast.Add, text, addend)
+    return text
+
+
+# --- functions and comprehensions
+
+
+def closure(flow: Flow, node: ast.FunctionDef | ast.Lambda) -> Value:
+    """A function that is defined here."""
+    by_keyword = [
+        (parameter.arg, evaluate(flow, default))
+        for parameter, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        if default is not None
+    ]
+    defaults = tuple(evaluate(flow, default) for default in node.args.defaults)
+    return Closure(node, frame_of(flow), defaults, tuple(by_keyword))
+
+
+def _call(flow: Flow, node: ast.Call) -> Value:
+    function = evaluate(flow, node.func)
+    arguments = _items(flow, node.args)
+    keywords: dict[str, Value] = {}
+    for keyword in node.keywords:
+        value = evaluate(flow, keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+        else:
+            content = flow.content(value)
+            if not isinstance(content, Entries):
+                raise UnsupportedError("** of what has no known keys")
+            keywords |= {key.value: item for key, item in zip(content.keys, content.items, strict=True)}
+    return function if flow.is_dead else call(flow, function, arguments, keywords, id(node))
+
+
+def _rounds(flow: Flow, node: Any, body: Callable[[], None], first: Value | None = None) -> None:
+    """Emit a body for every round of a comprehension's loops, whose variables are its own."""
+    names = {
+        part.id for generator in node.generators for part in ast.walk(generator.target) if isinstance(part, ast.Name)
+    }
+    frame = frame_of(flow)
+    kept = {name: flow.here().get(("local", frame.number, name)) for name in names}
+
+    def loop(place: int) -> None:
+        if place == len(node.generators):
+            body()
+            return
+        generator = node.generators[place]
+        items = first if place == 0 and first is not None else evaluate(flow, generator.iter)
+
+        def one(item: Value) -> None:
+            skipped = flow.collect()
+            assign(flow, generator.target, item)
+            for test in generator.ifs:
+                if flow.is_dead:
+                    break
+                yes, no = condition(flow, test)
+                skipped.extend(no)
+                flow.merge(yes)
+            if not flow.is_dead:
+                loop(place + 1)
+            flow.merge_pending(skipped)
+
+        each(flow, items, one, (site_of(flow, node), place))
+
+    loop(0)
+    if not flow.is_dead:
+        for name, value in kept.items():
+            flow.here().pop(("local", frame.number, name), None)
+            if value is not None:
+                flow.here()["local", frame.number, name] = value
+
+
+def _list_comprehension(flow: Flow, node: ast.ListComp) -> Value:
+    cells = _filtered_cells(flow, node)
+    if cells is not None:
+        return cells
+    made = flow.new(Items(()))
+    _rounds(flow, node, lambda: add_to_list(flow, made, evaluate(flow, node.elt)))
+    return made
+
+
+def _filtered_cells(flow: Flow, node: ast.ListComp) -> Value | None:
+    """The cells of a list of cells that pass the tests, if a comprehension gives those."""
+    (generator, *more) = node.generators
+    if more or ast.dump(node.elt) != ast.dump(_as_load(generator.target)):
+        return None
+    items = evaluate(flow, generator.iter)
+    content = flow.content(items)
+    if not isinstance(content, Cells) or content.order == "set":
+        made = flow.new(Items(()))
+        _rounds(flow, node, lambda: add_to_list(flow, made, evaluate(flow, node.elt)), items)
+        return made
+    made = flow.new(Cells(no_cells(flow), "set"))
+
+    def add() -> None:
+        call_method(flow, made, "add", [evaluate(flow, node.elt)], {}, site_of(flow, node))
+
+    _rounds(flow, node, add, items)
+    if flow.is_dead:
+        return Static(None)
+    kept = flow.content(made)
+    assert isinstance(kept, Cells)
+    return Cells(kept.signal, content.order)
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    return ast.parse(ast.unparse(target), mode="eval").body
+
+
+def _generator(flow: Flow, node: ast.GeneratorExp) -> Value:
+    frame = frame_of(flow)
+    first = evaluate(flow, node.generators[0].iter)
+
+    def each_item(body: Callable[[Value], None], key: Hashable) -> None:
+        flow.frames.append(frame)
+
+        def one() -> None:
+            value = evaluate(flow, node.elt)
+            if flow.is_dead:
+                return
+            inner = flow.frames.pop()
+            body(value)
+            flow.frames.append(inner)
+
+        _rounds(flow, node, one, first)
+        flow.frames.pop()
+
+    return Lazy(each_item)
+
+
+def _set_comprehension(flow: Flow, node: ast.SetComp) -> Value:
+    made = flow.new(Cells(no_cells(flow), "set"))
+    site = site_of(flow, node)
+
+    def add() -> None:
+        call_method(flow, made, "add", [evaluate(flow, node.elt)], {}, site)
+
+    _rounds(flow, node, add)
+    return made
+
+
+def _dict_comprehension(flow: Flow, node: ast.DictComp) -> Value:
+    made = flow.new(Entries((), ()))
+    _rounds(flow, node, lambda: set_element_of(flow, made, evaluate(flow, node.key), evaluate(flow, node.value)))
+    return made
+
+
+def _walrus(flow: Flow, node: ast.NamedExpr) -> Value:
+    value = evaluate(flow, node.value)
+    assign(flow, node.target, value)
+    return value
+
+
+_EXPRESSIONS: dict[type[ast.AST], Callable[[Flow, Any], Value]] = {
+    ast.Constant: lambda flow, node: Static(node.value),
+    ast.Name: _name,
+    ast.IfExp: _if_expression,
+    ast.BoolOp: _bool_op,
+    ast.UnaryOp: _unary,
+    ast.BinOp: _binary,
+    ast.Compare: _compare,
+    ast.Tuple: _tuple,
+    ast.List: _list,
+    ast.Set: _set,
+    ast.Dict: _dict,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.JoinedStr: _text,
+    ast.Lambda: closure,
+    ast.Call: _call,
+    ast.ListComp: _list_comprehension,
+    ast.GeneratorExp: _generator,
+    ast.SetComp: _set_comprehension,
+    ast.DictComp: _dict_comprehension,
+    ast.NamedExpr: _walrus,
+}

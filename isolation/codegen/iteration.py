@@ -1,0 +1,242 @@
+"""Iteration: `each` emits a body for every item of whatever Python iterates over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from llvmlite import ir
+
+from ..rules.geometry import column_masks
+from .board import column_of, count_cells, is_empty, lowest, row_of, without_lowest
+from .flow import Flow
+from .memory import element_at, length_of
+from .numbers import choice, lifted, look_up, to_int
+from .values import (
+    INT,
+    LEAST,
+    MOST,
+    Cell,
+    Cells,
+    Choice,
+    Entries,
+    Items,
+    Lazy,
+    ListInMemory,
+    Number,
+    Optional,
+    Signal,
+    Static,
+    Tuple,
+    UnsupportedError,
+    Value,
+    whole,
+)
+
+Body = Callable[[Value], None]
+_MOST_WRITTEN_OUT = 64
+"""Up to how many rounds, those of loops around it counted, a loop over known items is written out."""
+_LONGEST_WRITTEN_OUT = 16
+"""Up to how many items a loop over known items is written out."""
+
+
+def items_of(flow: Flow, value: Value) -> list[Value] | None:
+    """The items of something of known length; None if its length is not known."""
+    value = flow.content(value)
+    if isinstance(value, Tuple | Items):
+        return list(value.items)
+    if isinstance(value, Entries):
+        return list(value.keys)
+    if isinstance(value, Cell):
+        return [row_of(flow, value), column_of(flow, value)]
+    if isinstance(value, Static):
+        return _items_of_object(value.value)
+    if isinstance(value, Choice):
+        return _items_of_choice(flow, value)
+    return None
+
+
+def _items_of_object(value: Any) -> list[Value] | None:
+    if isinstance(value, set | frozenset) and len(value) > 1:
+        raise UnsupportedError("the order of a set")
+    if isinstance(value, str | tuple | list | dict | range | set | frozenset):
+        return list(map(Static, value))
+    return None
+
+
+def _items_of_choice(flow: Flow, value: Choice) -> list[Value] | None:
+    lengths = {len(option) if isinstance(option, tuple | list) else -1 for option in value.values}
+    if len(lengths) != 1 or -1 in lengths:
+        return None
+    columns = zip(*value.values, strict=True)
+    return [choice(flow, value.signal, list(column)) for column in columns]
+
+
+def length(flow: Flow, value: Value) -> Value:
+    """What `len` gives."""
+    content = flow.content(value)
+    if isinstance(content, Cells):
+        return count_cells(flow, content.signal)
+    if isinstance(content, ListInMemory):
+        return length_of(flow, content)
+    if isinstance(content, Optional):
+        flow.fail_if(content.signal, TypeError)
+        return length(flow, content.value)
+    if isinstance(content, Static | Choice):
+        known = Static(len(content.value)) if isinstance(content, Static) else lifted(flow, len, content)
+        if known is not None:
+            return known
+    items = items_of(flow, content)
+    if items is None:
+        raise UnsupportedError("the length of what has none that is known")
+    return Static(len(items))
+
+
+def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
+    """Emit `body(item)` for every item, in order; `key` tells this loop from all others."""
+    if flow.is_dead:
+        return
+    content = flow.content(value)
+    if isinstance(content, Optional):
+        flow.fail_if(content.signal, TypeError)
+        each(flow, content.value, body, key)
+    elif isinstance(content, Lazy):
+        content.each(body, key)
+    elif isinstance(content, Cells):
+        _each_cell(flow, content, body, key)
+    elif isinstance(content, ListInMemory):
+        _each_element(flow, value, body, key)
+    else:
+        items = items_of(flow, content)
+        if items is None:
+            raise UnsupportedError("a loop over what cannot be iterated over")
+        _each_item(flow, items, body, key)
+
+
+def _each_item(flow: Flow, items: list[Value], body: Body, key: Hashable) -> None:
+    is_short = len(items) <= _LONGEST_WRITTEN_OUT and flow.written_out * len(items) <= _MOST_WRITTEN_OUT
+    if len(items) > 1 and not is_short and all(isinstance(item, Static) for item in items):
+        values = [item.value for item in items]  # type: ignore[attr-defined]
+        count_up(flow, whole(0), whole(len(items)), lambda index: body(choice(flow, index.signal, values)), key, (0, len(items)))
+        return
+    flow.written_out *= max(1, len(items))
+    try:
+        for item in items:
+            if flow.is_dead:
+                return
+            body(item)
+    finally:
+        flow.written_out //= max(1, len(items))
+
+
+def _each_cell(flow: Flow, cells: Cells, body: Body, key: Hashable) -> None:
+    if cells.order == "set":
+        raise UnsupportedError("the order of a set")
+    if flow.is_in_loop:
+        flow.spend(count_cells(flow, cells.signal).signal)
+    if cells.order == "row":
+        each_of_mask(flow, cells.signal, body, key)
+        return
+    masks = list(column_masks(flow.rows, flow.columns))
+
+    def column(index: Number) -> None:
+        here = flow.build.and_(cells.signal, look_up(flow, masks, index.signal, flow.mask))
+        each_of_mask(flow, here, body, (key, "cell"))
+
+    count_up(flow, whole(0), whole(flow.columns), column, (key, "column"), (0, flow.columns))
+
+
+def each_of_mask(flow: Flow, mask: Signal, body: Body, key: Hashable) -> None:
+    """Emit `body(cell)` for every cell of a bitboard, in row-major order."""
+    location = ("hidden", key)
+    flow.here()[location] = Cells(mask, "set")
+
+    def remaining() -> Signal:
+        left = flow.here()[location]
+        assert isinstance(left, Cells)
+        return left.signal
+
+    def one() -> None:
+        left = remaining()
+        cell = lowest(flow, left)
+        flow.here()[location] = Cells(without_lowest(flow, left), "set")
+        body(Cell(cell))
+
+    def has_more() -> Signal:
+        return flow.build.not_(is_empty(flow, remaining()))
+
+    flow.loop(key, has_more, one, {location: Cells(flow.mask, "set")})
+    _drop(flow, location)
+
+
+def _each_element(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
+    """The elements of a list in memory, which may grow and shrink meanwhile, as in Python."""
+
+    def content() -> ListInMemory:
+        now = flow.content(value)
+        assert isinstance(now, ListInMemory)
+        return now
+
+    count_up(
+        flow,
+        whole(0),
+        lambda: length_of(flow, content()).signal,
+        lambda index: body(element_at(flow, content(), index.signal)),
+        key,
+        (0, 1 << 20),
+    )
+
+
+def count_up(
+    flow: Flow,
+    start: Signal,
+    end: Signal | Callable[[], Signal],
+    body: Callable[[Number], None],
+    key: Hashable,
+    ends: tuple[int, int],
+    step: int = 1,
+) -> None:
+    """Emit `body(index)` for the indices from `start` to before `end`; all are from `ends[0]` to below `ends[1]`."""
+    location = ("hidden", key)
+    low, high = max(min(ends[0], ends[1]) - abs(step), LEAST), min(max(ends) + abs(step), MOST)
+    flow.here()[location] = Number("int", start, low, high)
+    is_bounded = isinstance(end, ir.Constant) and isinstance(start, ir.Constant)
+
+    def index() -> Signal:
+        now = flow.here()[location]
+        assert isinstance(now, Number)
+        return now.signal
+
+    def has_more() -> Signal:
+        last = end() if callable(end) else end
+        return flow.build.icmp_signed("<" if step > 0 else ">", index(), last)
+
+    def one() -> None:
+        now = index()
+        if flow.is_in_nested_loop or not is_bounded:
+            flow.spend(whole(1))
+        flow.here()[location] = Number("int", flow.build.add(now, whole(step), flags=("nsw",)), low, high)
+        body(Number("int", now, *((ends[0], ends[1] - 1) if step > 0 else (ends[0], ends[1]))))
+
+    flow.loop(key, has_more, one, {location: Number("int", INT, low, high)})
+    _drop(flow, location)
+
+
+def _drop(flow: Flow, location: Hashable) -> None:
+    if not flow.is_dead:
+        flow.here().pop(location, None)
+
+
+def each_of_range(flow: Flow, start: Value, stop: Value, step: Value, body: Body, key: Hashable) -> None:
+    """Emit `body(number)` for the numbers of a range of which not all is known."""
+    if not (isinstance(step, Static) and step.value):
+        raise UnsupportedError("a range whose step is not known")
+    first, last = to_int(flow, start), to_int(flow, stop)
+    by = step.value
+    ends = (first.low, max(last.high, first.low + 1)) if by > 0 else (min(last.low + 1, first.high), first.high)
+    if max(map(abs, ends)) + abs(by) > MOST // 2:
+        ends = (ends[0] if ends[0] > -MOST // 2 else LEAST, ends[1] if ends[1] < MOST // 2 else MOST)
+        flow.give_up_if(flow.build.icmp_signed(">", last.signal, whole(MOST // 2)))
+        flow.give_up_if(flow.build.icmp_signed("<", last.signal, whole(-(MOST // 2))))
+    count_up(flow, first.signal, last.signal, body, key, ends, by)
+

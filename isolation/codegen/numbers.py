@@ -1,0 +1,399 @@
+"""Numbers: conversions, arithmetic with Python's results and exceptions, comparisons, tables."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from .flow import Flow
+from .kinds import number_kind
+from .values import (
+    FLOAT,
+    INT,
+    LEAST,
+    MOST,
+    Choice,
+    Number,
+    Optional,
+    Signal,
+    Static,
+    UnsupportedError,
+    Value,
+    is_number,
+    real,
+    truth,
+    whole,
+)
+
+OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+}  # fmt: skip
+SYMBOLS = {
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "==",
+    ast.IsNot: "!=",
+}  # fmt: skip
+_EXACT = 1 << 53
+"""Up to here every whole number is a float64."""
+
+
+def is_numeric(value: Value) -> bool:
+    """Return whether a value is a number, one of several numbers, or may be None instead."""
+    return number_kind(value) is not None or (isinstance(value, Optional) and is_numeric(value.value))
+
+
+def number(flow: Flow, value: Value) -> Number:
+    """A value as a number with a signal of its own.
+
+    Raises:
+        UnsupportedError: it is none.
+    """
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, Optional):
+        flow.fail_if(value.signal, TypeError)
+        return number(flow, value.value)
+    kind = number_kind(value)
+    if kind is None:
+        raise UnsupportedError("arithmetic with what is no number")
+    if isinstance(value, Static):
+        return Number(kind.name, ir.Constant(kind.signal, value.value), kind.low, kind.high)
+    assert isinstance(value, Choice)
+    if kind.name == "float" and any(isinstance(option, int) for option in value.values):
+        raise UnsupportedError("a choice among ints and floats")
+    options = [int(option) for option in value.values] if kind.name != "float" else value.values
+    signal = look_up(flow, options, value.signal, INT if kind.name == "bool" else kind.signal)
+    if kind.name == "bool":
+        signal = flow.build.trunc(signal, ir.IntType(1))
+    return Number(kind.name, signal, kind.low, kind.high)
+
+
+def to_float(flow: Flow, value: Value) -> Signal:
+    """The signal of a number as a float64, as `float` gives it."""
+    if isinstance(value, Static) and is_number(value.value):
+        return real(value.value)
+    if isinstance(value, Choice) and number_kind(value):
+        return look_up(flow, [float(option) for option in value.values], value.signal, FLOAT)
+    given = number(flow, value)
+    if given.name == "float":
+        return given.signal
+    return flow.build.uitofp(given.signal, FLOAT) if given.name == "bool" else flow.build.sitofp(given.signal, FLOAT)
+
+
+def to_int(flow: Flow, value: Value) -> Number:
+    """A whole number, or a truth value as 0 or 1.
+
+    Raises:
+        UnsupportedError: it is neither.
+    """
+    given = number(flow, value)
+    if given.name == "float":
+        raise UnsupportedError("a float where Python takes ints only")
+    return Number("int", flow.build.zext(given.signal, INT), 0, 1) if given.name == "bool" else given
+
+
+def look_up(flow: Flow, values: list[Any], index: Signal, kind: Any) -> Signal:
+    """An element of a constant table."""
+    if len({repr(value) for value in values}) == 1:
+        return ir.Constant(kind, values[0])
+    if len(values) == 2:
+        is_first = flow.build.icmp_signed("==", index, whole(0))
+        return flow.build.select(is_first, *(ir.Constant(kind, value) for value in values))
+    array = ir.ArrayType(kind, len(values))
+    constant = ir.Constant(array, [ir.Constant(kind, value) for value in values])
+    return flow.build.load(flow.build.gep(_table(flow, constant), [whole(0), index], inbounds=True))
+
+
+def _table(flow: Flow, constant: ir.Constant) -> Any:
+    name = f"table.{constant.type}.{hash(str(constant.constant)) & 0xFFFFFFFFFFFF:x}"
+    if name not in flow.module.globals:
+        table = ir.GlobalVariable(flow.module, constant.type, name)
+        table.initializer, table.global_constant, table.linkage = constant, True, "internal"
+    return flow.module.globals[name]
+
+
+def choice(flow: Flow, signal: Signal, values: list[Any]) -> Value:
+    """One of several objects: known if they are the same."""
+    options = tuple(map(Static, values))
+    return options[0] if all(option == options[0] for option in options) else Choice(signal, options)
+
+
+def lifted(flow: Flow, function: Callable[..., Any], *values: Value) -> Value | None:
+    """A pure function of static values and of choices with one index, applied to every option.
+
+    None if the values are others, or the function raises for an option.
+    """
+    indices = [value.signal for value in values if isinstance(value, Choice)]
+    if not indices or any(index is not indices[0] for index in indices):
+        return None
+    if not all(isinstance(value, Static | Choice) for value in values):
+        return None
+    length = next(len(value.options) for value in values if isinstance(value, Choice))
+    columns = [value.values if isinstance(value, Choice) else [value.value] * length for value in values]  # type: ignore[attr-defined]
+    try:
+        results = [function(*arguments) for arguments in zip(*columns, strict=True)]
+    except Exception:
+        return None
+    return choice(flow, indices[0], results)
+
+
+# --- arithmetic
+
+
+def arithmetic(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> Value:
+    """What an operator gives for two numbers, at least one of which is not known."""
+    known = lifted(flow, OPERATORS[operation], left, right)
+    if known is not None:
+        return known
+    if operation is ast.Pow:
+        return _power(flow, left, right)
+    a, b = number(flow, left), number(flow, right)
+    if operation in (ast.BitAnd, ast.BitOr, ast.BitXor) and a.name == b.name == "bool":
+        return Number("bool", getattr(flow.build, _BITS[operation])(a.signal, b.signal), 0, 1)
+    if operation is ast.Div:
+        return _quotient(flow, left, right, a, b)
+    if "float" in (a.name, b.name):
+        return _of_floats(flow, operation, *_floats(flow, left, right, a, b))
+    return _OF_INTS[operation](flow, operation, to_int(flow, a), to_int(flow, b))
+
+
+_BITS = {ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
+
+
+def _floats(flow: Flow, left: Value, right: Value, a: Number, b: Number) -> list[Signal]:
+    """Two numbers as float64s; ints that are none end the call."""
+    return [
+        to_float(flow, value if isinstance(value, Static) else _exact(flow, given))
+        for value, given in ((left, a), (right, b))
+    ]
+
+
+def _exact(flow: Flow, given: Number) -> Number:
+    """A number of which it is certain that it is a float64."""
+    if given.name == "int" and not (-_EXACT <= given.low and given.high <= _EXACT):
+        shifted = flow.build.add(given.signal, whole(_EXACT))
+        flow.give_up_if(flow.build.icmp_unsigned(">", shifted, whole(2 * _EXACT)))
+    return given
+
+
+def _quotient(flow: Flow, left: Value, right: Value, a: Number, b: Number) -> Number | Static:
+    divided, by = _floats(flow, left, right, a, b)
+    if isinstance(right, Static):
+        if right.value == 0:
+            flow.fail(ZeroDivisionError)
+            return Static(None)
+    elif not (b.name == "int" and (b.low > 0 or b.high < 0)):
+        flow.fail_if(flow.build.fcmp_ordered("==", by, real(0)), ZeroDivisionError)
+    return Number("float", flow.build.fdiv(divided, by))
+
+
+def _of_floats(flow: Flow, operation: type[ast.AST], a: Signal, b: Signal) -> Number:
+    build = flow.build
+    if operation in (ast.Add, ast.Sub, ast.Mult):
+        name = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul"}[operation]
+        return Number("float", getattr(build, name)(a, b))
+    if operation is not ast.Mod:
+        raise UnsupportedError("floor division or bits of floats")
+    flow.fail_if(build.fcmp_ordered("==", b, real(0)), ZeroDivisionError)
+    build, zero = flow.build, real(0)
+    rest = build.frem(a, b)
+    has_other_sign = build.xor(build.fcmp_ordered("<", rest, zero), build.fcmp_ordered("<", b, zero))
+    is_wrong = build.and_(build.fcmp_ordered("!=", rest, zero), has_other_sign)
+    signed_zero = call_math(flow, "llvm.copysign.f64", zero, b)
+    rest = build.select(is_wrong, build.fadd(rest, b), rest)
+    return Number("float", build.select(build.fcmp_ordered("==", rest, zero), signed_zero, rest))
+
+
+def _sum(flow: Flow, operation: type[ast.AST], a: Number, b: Number) -> Number:
+    """The sum, difference or product of two ints; what exceeds 64 bits is left to Python."""
+    name = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}[operation]
+    ends = [OPERATORS[operation](x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+    low, high = min(ends), max(ends)
+    if LEAST <= low and high <= MOST:
+        return Number("int", getattr(flow.build, name)(a.signal, b.signal, flags=("nsw",)), low, high)
+    result = getattr(flow.build, f"s{name}_with_overflow")(a.signal, b.signal)
+    flow.give_up_if(flow.build.extract_value(result, 1))
+    return Number("int", flow.build.extract_value(result, 0), max(low, LEAST), min(high, MOST))
+
+
+def _floor(flow: Flow, operation: type[ast.AST], a: Number, b: Number) -> Number:
+    """Floor division and remainder of ints."""
+    if not (b.low > 0 or b.high < 0):
+        flow.fail_if(flow.build.icmp_signed("==", b.signal, whole(0)), ZeroDivisionError)
+    build = flow.build
+    if a.low >= 0 and b.low > 0:
+        if operation is ast.FloorDiv:
+            return Number("int", build.udiv(a.signal, b.signal), a.low // b.high, a.high // b.low)
+        return Number("int", build.urem(a.signal, b.signal), 0, min(a.high, b.high - 1))
+    if a.low == LEAST and b.low <= -1 <= b.high:
+        flow.give_up_if(build.icmp_signed("==", a.signal, whole(LEAST)))
+        build = flow.build
+    quotient, rest = build.sdiv(a.signal, b.signal), build.srem(a.signal, b.signal)
+    has_other_sign = build.icmp_signed("<", build.xor(rest, b.signal), whole(0))
+    is_wrong = build.and_(build.icmp_signed("!=", rest, whole(0)), has_other_sign)
+    if operation is ast.FloorDiv:
+        most = max(abs(a.low), abs(a.high))
+        return Number("int", build.sub(quotient, build.zext(is_wrong, INT)), max(-most - 1, LEAST), min(most, MOST))
+    low, high = (0, b.high - 1) if b.low > 0 else (b.low + 1, 0) if b.high < 0 else (b.low, b.high)
+    return Number("int", build.add(rest, build.select(is_wrong, b.signal, whole(0))), low, high)
+
+
+def _bits(flow: Flow, operation: type[ast.AST], a: Number, b: Number) -> Number:
+    signal = getattr(flow.build, _BITS[operation])(a.signal, b.signal)
+    if a.low >= 0 and b.low >= 0:
+        most = min(a.high, b.high) if operation is ast.BitAnd else (1 << max(a.high, b.high).bit_length()) - 1
+        return Number("int", signal, 0, most)
+    if operation is ast.BitAnd and max(a.low, b.low) >= 0:
+        return Number("int", signal, 0, a.high if a.low >= 0 else b.high)
+    return Number("int", signal)
+
+
+def _shift(flow: Flow, operation: type[ast.AST], a: Number, b: Number) -> Number:
+    if b.low < 0:
+        flow.fail_if(flow.build.icmp_signed("<", b.signal, whole(0)), ValueError)
+    if operation is ast.RShift:
+        by = flow.build.select(flow.build.icmp_signed(">", b.signal, whole(63)), whole(63), b.signal)
+        return Number("int", flow.build.ashr(a.signal, by), min(a.low, 0), max(a.high, 0))
+    if b.high > 62:
+        flow.give_up_if(flow.build.icmp_signed(">", b.signal, whole(62)))
+    shifted = flow.build.shl(a.signal, b.signal)
+    flow.give_up_if(flow.build.icmp_signed("!=", flow.build.ashr(shifted, b.signal), a.signal))
+    return Number("int", shifted, min(a.low << min(b.high, 64), a.low) if a.low < 0 and b.high < 64 else LEAST if a.low < 0 else 0)
+
+
+_OF_INTS = {
+    ast.Add: _sum, ast.Sub: _sum, ast.Mult: _sum, ast.FloorDiv: _floor, ast.Mod: _floor, ast.BitAnd: _bits,
+    ast.BitOr: _bits, ast.BitXor: _bits, ast.LShift: _shift, ast.RShift: _shift,
+}  # fmt: skip
+
+
+def _power(flow: Flow, left: Value, right: Value) -> Value:
+    base = number(flow, left)
+    if isinstance(right, Static) and type(right.value) is int and 0 <= right.value <= 8 and base.name != "float":
+        result: Value = Static(1)
+        for _ in range(right.value):
+            result = arithmetic(flow, ast.Mult, result, base) if not isinstance(result, Static) else to_int(flow, base)
+        if right.value == 2 and isinstance(result, Number):
+            return Number("int", result.signal, 0, max(result.high, 0))
+        return result
+    exponent = number(flow, right)
+    if base.name != "float" and exponent.name != "float":
+        raise UnsupportedError("a power of ints whose exponent is not known")
+    x, y = _floats(flow, left, right, base, exponent)
+    if not (isinstance(right, Static) and float(right.value).is_integer()):
+        flow.give_up_if(flow.build.fcmp_ordered("<", x, real(0)))
+    flow.fail_if(
+        flow.build.and_(flow.build.fcmp_ordered("==", x, real(0)), flow.build.fcmp_ordered("<", y, real(0))),
+        ZeroDivisionError,
+    )
+    result = call_math(flow, "pow", x, y)
+    _fail_unless_finite(flow, result, [x, y])
+    return Number("float", result)
+
+
+def _fail_unless_finite(flow: Flow, result: Signal, arguments: list[Signal]) -> None:
+    """Raise OverflowError where finite arguments give what is not finite."""
+    infinite = is_not_finite(flow, result)
+    for argument in arguments:
+        infinite = flow.build.and_(infinite, flow.build.not_(is_not_finite(flow, argument)))
+    flow.fail_if(infinite, OverflowError)
+
+
+def is_not_finite(flow: Flow, signal: Signal) -> Signal:
+    """Whether a float64 is infinite or no number."""
+    return flow.build.fcmp_unordered("!=", flow.build.fsub(signal, signal), real(0))
+
+
+def call_math(flow: Flow, name: str, *arguments: Signal) -> Signal:
+    """Call a function of the C library, or one of LLVM's, of float64s."""
+    function = flow.module.globals.get(name)
+    if function is None:
+        function = ir.Function(flow.module, ir.FunctionType(FLOAT, [FLOAT] * len(arguments)), name)
+    return flow.build.call(function, arguments)
+
+
+def negative(flow: Flow, value: Value) -> Value:
+    """Minus a number."""
+    known = lifted(flow, operator.neg, value)
+    if known is not None:
+        return known
+    given = number(flow, value)
+    if given.name == "float":
+        return Number("float", flow.build.fneg(given.signal))
+    return arithmetic(flow, ast.Sub, Static(0), given)
+
+
+def absolute(flow: Flow, value: Value) -> Value:
+    """The absolute value of a number."""
+    known = lifted(flow, abs, value)
+    if known is not None:
+        return known
+    given = number(flow, value)
+    if given.name == "float":
+        return Number("float", call_math(flow, "llvm.fabs.f64", given.signal))
+    given = to_int(flow, given)
+    if given.low == LEAST:
+        flow.give_up_if(flow.build.icmp_signed("==", given.signal, whole(LEAST)))
+    is_negative = flow.build.icmp_signed("<", given.signal, whole(0))
+    ends = abs(given.low), abs(given.high)
+    signal = flow.build.select(is_negative, flow.build.sub(whole(0), given.signal), given.signal)
+    return Number("int", signal, 0 if given.low <= 0 <= given.high else min(ends), min(max(ends), MOST))
+
+
+def integral(flow: Flow, signal: Signal) -> Number:
+    """A float64 cut down to an int; what exceeds 64 bits is left to Python, which raises for what is no number."""
+    size = call_math(flow, "llvm.fabs.f64", signal)
+    flow.give_up_if(flow.build.fcmp_unordered(">=", size, real(2.0**63)))
+    return Number("int", flow.build.fptosi(signal, INT))
+
+
+# --- comparisons
+
+
+def compare_numbers(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> Value:
+    """A comparison of two numbers, at least one of which is not known."""
+    known = lifted(flow, OPERATORS[operation], left, right)
+    if known is not None:
+        return known
+    a, b = number(flow, left), number(flow, right)
+    if "float" in (a.name, b.name):
+        x, y = _floats(flow, left, right, a, b)
+        compare = flow.build.fcmp_unordered if operation in (ast.NotEq, ast.IsNot) else flow.build.fcmp_ordered
+        return Number("bool", compare(SYMBOLS[operation], x, y), 0, 1)
+    a, b = to_int(flow, a), to_int(flow, b)
+    decided = _decided(operation, a, b)
+    if decided is not None:
+        return Static(decided)
+    return Number("bool", flow.build.icmp_signed(SYMBOLS[operation], a.signal, b.signal), 0, 1)
+
+
+def _decided(operation: type[ast.AST], a: Number, b: Number) -> bool | None:
+    """The result of a comparison that ranges decide; None if they do not."""
+    if operation in (ast.Lt, ast.GtE) and (a.high < b.low or a.low >= b.high):
+        return (a.high < b.low) == (operation is ast.Lt)
+    if operation in (ast.Gt, ast.LtE) and (a.low > b.high or a.high <= b.low):
+        return (a.low > b.high) == (operation is ast.Gt)
+    if operation in (ast.Eq, ast.NotEq) and (a.high < b.low or a.low > b.high):
+        return operation is ast.NotEq
+    return None
+
+
+def truth_of_number(flow: Flow, given: Number) -> Signal:
+    """Whether a number is not 0, as one bit."""
+    if given.name == "bool":
+        return given.signal
+    if given.name == "float":
+        return flow.build.fcmp_unordered("!=", given.signal, real(0))
+    return flow.build.icmp_signed("!=", given.signal, whole(0))
+
+
+def as_bit(value: Signal | Static) -> Signal:
+    """A truth value as one bit."""
+    return truth(bool(value.value)) if isinstance(value, Static) else value

@@ -1,0 +1,599 @@
+"""Operators, comparisons, truth, attributes and elements of all values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .board import attribute_of_game, cells_of, has_cell, is_empty
+from .conversions import convert
+from .flow import Flow
+from .iteration import each, items_of, length
+from .kinds import join
+from .memory import append, element_at, in_memory_list, length_of, set_element
+from .numbers import (
+    OPERATORS,
+    arithmetic,
+    as_bit,
+    choice,
+    compare_numbers,
+    is_numeric,
+    lifted,
+    look_up,
+    to_int,
+    truth_of_number,
+)
+from .values import (
+    INT,
+    BOOL,
+    Bound,
+    Cell,
+    Cells,
+    Choice,
+    Entries,
+    Fields,
+    Game,
+    Items,
+    ListInMemory,
+    Number,
+    Optional,
+    Player,
+    Reference,
+    Signal,
+    Static,
+    Tuple,
+    UnsupportedError,
+    Value,
+    is_number,
+    of_kind,
+    signals_of,
+    truth,
+    whole,
+)
+
+
+def run_python(flow: Flow, function: Callable[..., Any], *arguments: Any) -> Value:
+    """What a pure function gives for known objects; its exception is raised where the code would call it."""
+    try:
+        return Static(function(*arguments))
+    except Exception as error:
+        flow.fail(type(error))
+        return Static(None)
+
+
+def is_list(value: Value) -> bool:
+    """Return whether content is that of a list."""
+    return isinstance(value, Items | ListInMemory) or (isinstance(value, Cells) and value.order != "set")
+
+
+# --- truth
+
+
+def truth_of(flow: Flow, value: Value) -> Signal | Static:
+    """Whether a value is true: one bit, or a static truth value."""
+    value = flow.content(value)
+    if isinstance(value, Static):
+        return Static(bool(value.value))
+    if isinstance(value, Number):
+        return truth_of_number(flow, value)
+    if isinstance(value, Cells):
+        return flow.build.not_(is_empty(flow, value.signal))
+    if isinstance(value, ListInMemory):
+        return flow.build.icmp_signed("!=", length_of(flow, value).signal, whole(0))
+    if isinstance(value, Choice):
+        known = lifted(flow, bool, value)
+        return known if isinstance(known, Static) else _bit(flow, known)
+    if isinstance(value, Optional):
+        return flow.build.and_(flow.build.not_(value.signal), as_bit(truth_of(flow, value.value)))
+    if isinstance(value, Tuple | Items | Entries):
+        return Static(bool(value.items))
+    if isinstance(value, Fields) and (hasattr(value.owner, "__bool__") or hasattr(value.owner, "__len__")):
+        raise UnsupportedError("the truth of an object with a length")
+    return Static(True)
+
+
+def _bit(flow: Flow, value: Value | None) -> Signal:
+    if not isinstance(value, Choice):
+        raise UnsupportedError("the truth of such a choice")
+    return flow.build.trunc(look_up(flow, [int(option) for option in value.values], value.signal, INT), BOOL)
+
+
+def as_value(bit: Signal | Static) -> Value:
+    """A truth value as a value."""
+    return bit if isinstance(bit, Static) else Number("bool", bit, 0, 1)
+
+
+def negation(flow: Flow, bit: Signal | Static) -> Signal | Static:
+    """The opposite of a truth value."""
+    return Static(not bit.value) if isinstance(bit, Static) else flow.build.not_(bit)
+
+
+# --- comparisons
+
+_EQUALITIES = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
+
+
+def compare(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> Value:
+    """What a comparison gives."""
+    if operation in (ast.In, ast.NotIn):
+        found = contains(flow, right, left)
+        return found if operation is ast.In else as_value(negation(flow, truth_of(flow, found)))
+    if operation in (ast.Is, ast.IsNot) and isinstance(left, Reference) and isinstance(right, Reference):
+        return Static((left == right) == (operation is ast.Is))
+    left, right = flow.content(left), flow.content(right)
+    if isinstance(left, Static) and isinstance(right, Static):
+        return run_python(flow, OPERATORS[operation], left.value, right.value)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(other, Static) and other.value is None:
+            return _compare_with_none(flow, operation, one)
+    if isinstance(left, Optional) or isinstance(right, Optional):
+        return _compare_optional(flow, operation, left, right)
+    if isinstance(left, Player) or isinstance(right, Player):
+        if isinstance(left, Player) and isinstance(right, Player) and operation in _EQUALITIES:
+            same = flow.build.icmp_signed("==", left.signal, right.signal)
+            return as_value(same if operation in (ast.Eq, ast.Is) else flow.build.not_(same))
+        return _of_different_types(flow, operation)
+    if is_numeric(left) and is_numeric(right):
+        return compare_numbers(flow, operation, left, right)
+    return _compare_others(flow, operation, left, right)
+
+
+def _compare_others(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> Value:
+    known = lifted(flow, OPERATORS[operation], left, right)
+    if known is not None:
+        return known
+    if isinstance(left, Cell) and isinstance(right, Cell) and operation in _EQUALITIES:
+        same = flow.build.icmp_signed("==", left.signal, right.signal)
+        return as_value(same if operation in (ast.Eq, ast.Is) else flow.build.not_(same))
+    if isinstance(left, Cells) and isinstance(right, Cells):
+        return _compare_cells(flow, operation, left, right)
+    first, second = _sequence(flow, left), _sequence(flow, right)
+    if first is not None and second is not None and is_list(left) == is_list(right):
+        return _compare_items(flow, operation, first, second)
+    if is_list(left) or is_list(right) or isinstance(left, Fields) or isinstance(right, Fields):
+        raise UnsupportedError("a comparison of lists or objects")
+    return _of_different_types(flow, operation)
+
+
+def _of_different_types(flow: Flow, operation: type[ast.AST]) -> Value:
+    if operation in _EQUALITIES:
+        return Static(operation in (ast.NotEq, ast.IsNot))
+    flow.fail(TypeError)
+    return Static(None)
+
+
+def _sequence(flow: Flow, value: Value) -> list[Value] | None:
+    """The items of a tuple or list of known length."""
+    is_sequence = isinstance(value, Tuple | Items | Cell)
+    is_sequence |= isinstance(value, Static) and isinstance(value.value, tuple | list)
+    is_sequence |= isinstance(value, Choice) and all(isinstance(option, tuple) for option in value.values)
+    return items_of(flow, value) if is_sequence else None
+
+
+def _compare_with_none(flow: Flow, operation: type[ast.AST], value: Value) -> Value:
+    if operation not in _EQUALITIES:
+        flow.fail(TypeError)
+        return Static(None)
+    wants_none = operation in (ast.Eq, ast.Is)
+    if isinstance(value, Optional):
+        return as_value(value.signal if wants_none else flow.build.not_(value.signal))
+    known = lifted(flow, lambda option: (option is None) == wants_none, value)
+    return known if known is not None else Static(not wants_none)
+
+
+def _compare_optional(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> Value:
+    nones = [value.signal if isinstance(value, Optional) else truth(False) for value in (left, right)]
+    values = [value.value if isinstance(value, Optional) else value for value in (left, right)]
+    if operation not in _EQUALITIES:
+        for none in nones:
+            flow.fail_if(none, TypeError)
+        return compare(flow, operation, *values)
+    equal = as_bit(truth_of(flow, compare(flow, ast.Eq, *values)))
+    build = flow.build
+    both, neither = build.and_(*nones), build.not_(build.or_(*nones))
+    same = build.or_(both, build.and_(neither, equal))
+    return as_value(same if operation in (ast.Eq, ast.Is) else build.not_(same))
+
+
+def _compare_cells(flow: Flow, operation: type[ast.AST], left: Cells, right: Cells) -> Value:
+    build = flow.build
+    if operation in (ast.Eq, ast.NotEq):
+        if left.order != right.order and "set" in (left.order, right.order):
+            return Static(operation is ast.NotEq)
+        same = build.icmp_unsigned("==", left.signal, right.signal)
+        return as_value(same if operation is ast.Eq else build.not_(same))
+    if left.order == right.order == "set" and operation in (ast.LtE, ast.GtE):
+        inner, outer = (left, right) if operation is ast.LtE else (right, left)
+        return as_value(is_empty(flow, build.and_(inner.signal, build.not_(outer.signal))))
+    raise UnsupportedError("such a comparison of sets of cells")
+
+
+def _compare_items(flow: Flow, operation: type[ast.AST], first: list[Value], second: list[Value]) -> Value:
+    if operation in _EQUALITIES:
+        if len(first) != len(second):
+            return Static(operation in (ast.NotEq, ast.IsNot))
+        same = _all_equal(flow, first, second)
+        return as_value(same if operation in (ast.Eq, ast.Is) else negation(flow, same))
+    strict = ast.Lt if operation in (ast.Lt, ast.LtE) else ast.Gt
+    shorter_wins = len(first) < len(second) if strict is ast.Lt else len(first) > len(second)
+    result: Signal = truth(shorter_wins or (len(first) == len(second) and operation in (ast.LtE, ast.GtE)))
+    for one, other in reversed(list(zip(first, second, strict=False))):
+        equal = as_bit(truth_of(flow, compare(flow, ast.Eq, one, other)))
+        ahead = as_bit(truth_of(flow, compare(flow, strict, one, other)))
+        result = flow.build.or_(ahead, flow.build.and_(equal, result))
+    return as_value(result)
+
+
+def _all_equal(flow: Flow, first: list[Value], second: list[Value]) -> Signal | Static:
+    bits = [truth_of(flow, compare(flow, ast.Eq, one, other)) for one, other in zip(first, second, strict=True)]
+    if any(isinstance(bit, Static) and not bit.value for bit in bits):
+        return Static(False)
+    unknown = [bit for bit in bits if not isinstance(bit, Static)]
+    result: Signal | Static = Static(True)
+    for bit in unknown:
+        result = bit if isinstance(result, Static) else flow.build.and_(result, bit)
+    return result
+
+
+def contains(flow: Flow, container: Value, value: Value) -> Value:
+    """What `in` gives."""
+    content = flow.content(container)
+    if isinstance(content, Static) and isinstance(value, Static):
+        return run_python(flow, lambda: value.value in content.value)
+    if isinstance(content, Optional):
+        flow.fail_if(content.signal, TypeError)
+        return contains(flow, content.value, value)
+    if isinstance(content, Cells):
+        if isinstance(value, Static) and not isinstance(value.value, tuple):
+            return Static(False)
+        return has_cell(flow, content, value)
+    if isinstance(content, Static):
+        known = lifted(flow, lambda option: option in content.value, value)
+        if known is not None:
+            return known
+        if isinstance(content.value, set | frozenset | list | tuple | dict) and (cells := cells_of(flow, Static(list(content.value)))):
+            if isinstance(value, Cell | Tuple):
+                return has_cell(flow, cells, value)
+    items = list(content.keys) if isinstance(content, Entries) else _members(flow, content)
+    if items is not None:
+        bits = [truth_of(flow, compare(flow, ast.Eq, item, value)) for item in items]
+        return as_value(_any(flow, bits))
+    if isinstance(content, ListInMemory):
+        return _is_element(flow, container, value)
+    raise UnsupportedError("`in` what is no container")
+
+
+def _members(flow: Flow, content: Value) -> list[Value] | None:
+    if isinstance(content, Static) and isinstance(content.value, set | frozenset):
+        return list(map(Static, content.value))
+    return items_of(flow, content)
+
+
+def _any(flow: Flow, bits: Sequence[Signal | Static]) -> Signal | Static:
+    if any(isinstance(bit, Static) and bit.value for bit in bits):
+        return Static(True)
+    result: Signal | Static = Static(False)
+    for bit in bits:
+        if not isinstance(bit, Static):
+            result = bit if isinstance(result, Static) else flow.build.or_(result, bit)
+    return result
+
+
+def _is_element(flow: Flow, container: Value, value: Value) -> Value:
+    from . import library
+
+    return flow.operations.call(flow, Static(library.is_element), [container, value], {}, "in")
+
+
+# --- operators
+
+
+def binary(flow: Flow, operation: type[ast.AST], left: Value, right: Value, is_in_place: bool = False) -> Value:
+    """What a binary operator gives; in place, a list is extended and a set changed."""
+    a, b = flow.content(left), flow.content(right)
+    if isinstance(a, Static) and isinstance(b, Static):
+        return run_python(flow, OPERATORS[operation], a.value, b.value)
+    if isinstance(a, Cells) and operation in _OF_SETS:
+        return _combine_sets(flow, operation, left, a, right, is_in_place)
+    if isinstance(a, Fields):
+        return flow.operations.call(flow, Bound(left, _SPECIAL[operation]), [right], {}, ("operator", operation))
+    if operation is ast.Add and (isinstance(a, Tuple | Cell) or isinstance(b, Tuple | Cell)):
+        first, second = items_of(flow, a), items_of(flow, b)
+        if first is not None and second is not None:
+            return Tuple((*first, *second))
+    if operation is ast.Add and is_list(a) and (is_list(b) or is_in_place):
+        return _concatenate(flow, left, right, is_in_place)
+    if operation is ast.Mult and isinstance(a, Items) and isinstance(b, Static) and not is_in_place:
+        return flow.new(Items(a.items * b.value))
+    known = lifted(flow, OPERATORS[operation], a, b)
+    if known is not None:
+        return known
+    if is_numeric(a) and is_numeric(b):
+        return arithmetic(flow, operation, a, b)
+    raise UnsupportedError("an operator on such values")
+
+
+_SPECIAL = {ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__"}
+_OF_SETS = (ast.BitAnd, ast.BitOr, ast.Sub, ast.BitXor)
+
+
+def _combine_sets(
+    flow: Flow, operation: type[ast.AST], left: Value, a: Cells, right: Value, is_in_place: bool
+) -> Value:
+    other = cells_of(flow, right)
+    is_set = a.order == "set"
+    if other is None or (is_set != (other.order == "set")):
+        raise UnsupportedError("an operator on a set of cells and something else")
+    build = flow.build
+    mask = {
+        ast.BitAnd: lambda: build.and_(a.signal, other.signal),
+        ast.BitOr: lambda: build.or_(a.signal, other.signal),
+        ast.Sub: lambda: build.and_(a.signal, build.not_(other.signal)),
+        ast.BitXor: lambda: build.xor(a.signal, other.signal),
+    }[operation]()
+    if not is_set:
+        return Cells(mask, a.order)
+    if is_in_place:
+        flow.change(left, Cells(mask, "set"))
+        return left
+    return flow.new(Cells(mask, "set"))
+
+
+def _concatenate(flow: Flow, left: Value, right: Value, is_in_place: bool) -> Value:
+    result = left if is_in_place else flow.new(Items(()))
+    if isinstance(result, Reference):
+        for addend in (right,) if is_in_place else (left, right):
+            extend(flow, result, addend, ("concatenate", id(addend)))
+        return result
+    raise UnsupportedError("a list of moves that grows")
+
+
+def extend(flow: Flow, target: Value, items: Value, key: Any) -> None:
+    """Add all items of an iterable to a list."""
+    known = items_of(flow, items) if not isinstance(flow.content(items), Cells) else None
+    content = flow.content(target)
+    if isinstance(content, Items) and known is not None:
+        flow.change(target, Items((*content.items, *known)))
+    else:
+        each(flow, items, lambda item: add_to_list(flow, target, item), ("extend", key))
+
+
+def add_to_list(flow: Flow, target: Value, item: Value) -> None:
+    """Add an item to a list."""
+    content = flow.content(target)
+    if isinstance(content, Items):
+        flow.change(target, Items((*content.items, item)))
+    elif isinstance(content, ListInMemory):
+        change_memory(flow, target, append(flow, content, item))
+    else:
+        raise UnsupportedError("a list of moves that grows")
+
+
+def change_memory(flow: Flow, target: Value, content: ListInMemory) -> None:
+    """Note what a list in memory holds now."""
+    if isinstance(target, Reference):
+        flow.here()["object", target.number] = content
+
+
+# --- attributes
+
+
+def attribute(flow: Flow, value: Value, name: str) -> Value:
+    """What `value.name` gives."""
+    if isinstance(value, Optional):
+        flow.fail_if(value.signal, AttributeError)
+        return attribute(flow, value.value, name)
+    if isinstance(value, Game):
+        return attribute_of_game(flow, value, name)
+    if isinstance(value, Static):
+        return _attribute_of_object(flow, value, name)
+    content = flow.content(value)
+    if isinstance(content, Tuple) and content.named is not None and name in content.named._fields:  # type: ignore[attr-defined]
+        return content.items[content.named._fields.index(name)]  # type: ignore[attr-defined]
+    if isinstance(content, Fields):
+        if name in content.names:
+            return content.items[content.names.index(name)]
+        found = getattr(content.owner, name, None)
+        if isinstance(found, property):
+            return flow.operations.call(flow, Static(found.fget), [value], {}, ("property", name))
+        if found is not None and not callable(found):
+            return Static(found)
+    return Bound(value, name)
+
+
+def _attribute_of_object(flow: Flow, value: Static, name: str) -> Value:
+    try:
+        found = getattr(value.value, name)
+    except AttributeError:
+        flow.fail(AttributeError)
+        return Static(None)
+    is_method = callable(found) and getattr(found, "__self__", None) is value.value and not isinstance(value.value, type)
+    return Bound(value, name) if is_method and not hasattr(value.value, "__name__") else Static(found)
+
+
+def set_attribute(flow: Flow, value: Value, name: str, item: Value) -> None:
+    """Carry out `value.name = item`."""
+    content = flow.content(value)
+    if not isinstance(content, Fields):
+        raise UnsupportedError("an attribute of such an object is set")
+    fields = dict(zip(content.names, content.items, strict=True)) | {name: item}
+    flow.change(value, Fields(content.owner, tuple(fields), tuple(fields.values())))
+
+
+# --- elements
+
+
+def valid_index(flow: Flow, index: Value, count: Value) -> Signal:
+    """An index from 0 to below a count; Python's negative indices, and IndexError for others."""
+    total = to_int(flow, count)
+    given = to_int(flow, index)
+    signal = given.signal
+    if given.low < 0:
+        from_end = flow.build.add(signal, total.signal)
+        signal = flow.build.select(flow.build.icmp_signed("<", signal, whole(0)), from_end, signal)
+    if not 0 <= given.low <= given.high < total.low:
+        flow.fail_if(flow.build.icmp_unsigned(">=", signal, total.signal), IndexError)
+    return signal
+
+
+def element(flow: Flow, value: Value, index: Value) -> Value:
+    """What `value[index]` gives."""
+    if isinstance(value, Optional):
+        flow.fail_if(value.signal, TypeError)
+        return element(flow, value.value, index)
+    content = flow.content(value)
+    if isinstance(index, Tuple) and index.named is slice:
+        return _slice(flow, content, index)
+    if isinstance(content, Static):
+        if isinstance(index, Static):
+            return run_python(flow, lambda: content.value[index.value])
+        return _element_of_object(flow, content, index)
+    if isinstance(content, Entries):
+        return entry(flow, content, index, None)
+    if isinstance(content, Fields):
+        return flow.operations.call(flow, Bound(value, "__getitem__"), [index], {}, "element")
+    if isinstance(content, Cells):
+        return _cell_at(flow, content, index)
+    if isinstance(content, ListInMemory):
+        return element_at(flow, content, valid_index(flow, index, length_of(flow, content)))
+    known = lifted(flow, lambda option, place: option[place], content, index)
+    if known is not None:
+        return known
+    items = items_of(flow, content)
+    if items is None:
+        raise UnsupportedError("an element of what has none")
+    return _item_at(flow, items, index)
+
+
+def _element_of_object(flow: Flow, content: Static, index: Value) -> Value:
+    known = lifted(flow, lambda place: content.value[place], index)
+    if known is not None:
+        return known
+    if isinstance(content.value, dict):
+        entries = Entries(tuple(map(Static, content.value)), tuple(map(Static, content.value.values())))
+        return entry(flow, entries, index, None)
+    items = items_of(flow, content)
+    if items is None:
+        raise UnsupportedError("an element of such an object")
+    return _item_at(flow, items, index)
+
+
+def _item_at(flow: Flow, items: list[Value], index: Value) -> Value:
+    """An item of a sequence of known length."""
+    if isinstance(index, Static):
+        return run_python_on(flow, items, index.value)
+    if not items:
+        flow.fail(IndexError)
+        return Static(None)
+    place = valid_index(flow, index, Static(len(items)))
+    if all(isinstance(item, Static) for item in items):
+        return choice(flow, place, [item.value for item in items])  # type: ignore[attr-defined]
+    return selected(flow, [flow.build.icmp_signed("==", place, whole(number)) for number in range(len(items) - 1)], items)
+
+
+def run_python_on(flow: Flow, items: list[Value], index: Any) -> Value:
+    """The item of a list of values at an index."""
+    try:
+        return items[index]
+    except (IndexError, TypeError) as error:
+        flow.fail(type(error))
+        return Static(None)
+
+
+def selected(flow: Flow, conditions: Sequence[Signal], items: Sequence[Value]) -> Value:
+    """The first item whose condition holds, the last if none does."""
+    kind = flow.deep_kind(items[0], flow.here())
+    for item in items[1:]:
+        kind = join(kind, flow.deep_kind(item, flow.here()))
+    columns = [signals_of(flow.exposed(convert(flow, item, kind, None), kind)) for item in items]
+    result = columns[-1]
+    for condition, signals in zip(reversed(conditions), reversed(columns[:-1]), strict=True):
+        result = [flow.build.select(condition, one, other) for one, other in zip(signals, result, strict=True)]
+    return flow.settled(of_kind(kind, iter(result)))
+
+
+def entry(flow: Flow, content: Entries, key: Value, default: Value | None) -> Value:
+    """The value of a key of a dictionary whose keys are known; without a default, KeyError if it is none."""
+    if isinstance(key, Static):
+        if key in content.keys:
+            return content.items[content.keys.index(key)]
+        if default is None:
+            flow.fail(KeyError)
+            return Static(None)
+        return default
+    conditions = [as_bit(truth_of(flow, compare(flow, ast.Eq, key, known))) for known in content.keys]
+    if not conditions:
+        if default is None:
+            flow.fail(KeyError)
+            return Static(None)
+        return default
+    if all(isinstance(item, Static) and is_number(item.value) for item in content.items) and isinstance(key, Choice):
+        known = lifted(flow, lambda option: dict(zip([k.value for k in content.keys], [i.value for i in content.items], strict=True))[option], key)  # type: ignore[attr-defined]
+        if known is not None:
+            return known
+    if default is None:
+        found = as_bit(_any(flow, conditions))
+        flow.fail_if(flow.build.not_(found), KeyError)
+        return selected(flow, conditions[:-1], content.items)
+    return selected(flow, conditions, [*content.items, default])
+
+
+def _cell_at(flow: Flow, cells: Cells, index: Value) -> Value:
+    if cells.order == "set":
+        flow.fail(TypeError)
+        return Static(None)
+    place = valid_index(flow, index, length(flow, cells))
+    if cells.order == "column":
+        raise UnsupportedError("an index of blank spaces")
+    return _nth(flow, cells.signal, place)
+
+
+def _nth(flow: Flow, mask: Signal, place: Signal) -> Value:
+    """The cell of a bitboard before which so many are; it has so many."""
+    from . import library
+
+    found = flow.operations.call(flow, Static(library.nth), [Cells(mask, "row"), Number("int", place, 0, 63)], {}, "nth")
+    return found.value if isinstance(found, Optional) else found
+
+
+def _slice(flow: Flow, content: Value, index: Tuple) -> Value:
+    items = items_of(flow, content) if not isinstance(content, Cells | ListInMemory) else None
+    if items is not None and all(isinstance(part, Static) for part in index.items):
+        taken = items[slice(*(part.value for part in index.items))]  # type: ignore[attr-defined]
+        is_tuple = isinstance(content, Tuple | Cell) or isinstance(getattr(content, "value", None), tuple)
+        if isinstance(content, Static) and isinstance(content.value, str):
+            return Static("".join(item.value for item in taken))  # type: ignore[attr-defined]
+        return Tuple(tuple(taken)) if is_tuple else flow.new(Items(tuple(taken)))
+    from . import library
+
+    low, high, step = index.items
+    if isinstance(step, Static) and step.value in (None, 1):
+        return flow.operations.call(flow, Static(library.part), [content, low, high], {}, ("slice", id(content)))
+    raise UnsupportedError("such a slice")
+
+
+def set_element_of(flow: Flow, value: Value, index: Value, item: Value) -> None:
+    """Carry out `value[index] = item`."""
+    content = flow.content(value)
+    if isinstance(content, Fields):
+        flow.operations.call(flow, Bound(value, "__setitem__"), [index, item], {}, "element")
+    elif isinstance(content, Entries) and isinstance(index, Static):
+        entries = dict(zip(content.keys, content.items, strict=True)) | {index: item}
+        flow.change(value, Entries(tuple(entries), tuple(entries.values())))
+    elif isinstance(content, Items) and isinstance(index, Static):
+        items = list(content.items)
+        if not -len(items) <= index.value < len(items):
+            flow.fail(IndexError)
+            return
+        items[index.value] = item
+        flow.change(value, Items(tuple(items)))
+    elif isinstance(content, Items):
+        flow.change(value, in_memory_list(flow, content, None))
+        set_element_of(flow, value, index, item)
+    elif isinstance(content, ListInMemory):
+        place = valid_index(flow, index, length_of(flow, content))
+        change_memory(flow, value, set_element(flow, content, place, item))
+    else:
+        raise UnsupportedError("an element of such a container is set")
+

@@ -1,0 +1,298 @@
+"""Abstract values: what is known of a Python object while code is emitted for it.
+
+A value holds *signals*, the LLVM values that carry it while the code runs, and other values. Its *kind* is the same
+value with each signal replaced by its LLVM type; kinds are compared, joined, and made into values again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import Any, Literal
+
+from llvmlite import ir
+
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+INT, FLOAT, BOOL = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
+POINTER = INT.as_pointer()
+Signal = Any
+"""An LLVM value, or in a kind its type."""
+
+
+class UnsupportedError(Exception):
+    """The compiler cannot compile an expression; the message says why."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """What all abstract values share."""
+
+
+@dataclass(frozen=True, eq=False)
+class Static(Value):
+    """A Python object that is known while compiling."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and _is_same(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash(type(self.value))
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Return whether nothing tells two objects apart: they are one, or plain data with the same text and types."""
+    return a is b or (type(a) is type(b) and is_plain(a) and is_plain(b) and repr(a) == repr(b))
+
+
+def is_plain(value: Any) -> bool:
+    """Return whether an object is immutable data: a number, a text, None, or a tuple of such."""
+    if type(value) is tuple:
+        return all(map(is_plain, value))
+    return value is None or type(value) in (bool, int, float, str)
+
+
+@dataclass(frozen=True)
+class Number(Value):
+    """A number; whole ones are between `low` and `high`."""
+
+    name: Literal["bool", "int", "float"]
+    signal: Signal
+    low: int = LEAST
+    high: int = MOST
+
+
+@dataclass(frozen=True)
+class Player(Value):
+    """One of the two players."""
+
+    signal: Signal
+
+
+@dataclass(frozen=True)
+class Choice(Value):
+    """One of several static objects, by its index."""
+
+    signal: Signal
+    options: tuple[Static, ...]
+
+    @property
+    def values(self) -> list[Any]:
+        """The objects themselves."""
+        return [option.value for option in self.options]
+
+
+@dataclass(frozen=True)
+class Cell(Value):
+    """The tuple (row, column) of a cell of the board, by its number."""
+
+    signal: Signal
+
+
+@dataclass(frozen=True)
+class Tuple(Value):
+    """A tuple of known length; of a named tuple, `named` is its class."""
+
+    items: tuple[Value, ...]
+    named: type | None = None
+
+
+@dataclass(frozen=True)
+class Cells(Value):
+    """The list of the cells of a bitboard, in row-major or column-major order, or the set of them."""
+
+    signal: Signal
+    order: Literal["row", "column", "set"]
+
+
+@dataclass(frozen=True)
+class Game(Value):
+    """A position with both players placed: its blank cells, where the players stand, and who is to move."""
+
+    blank: Signal
+    cell_0: Signal
+    cell_1: Signal
+    turn: Signal
+
+
+@dataclass(frozen=True)
+class Optional(Value):
+    """None, if `signal` holds, or a value."""
+
+    signal: Signal
+    value: Value
+
+
+@dataclass(frozen=True)
+class Reference(Value):
+    """A mutable object; what it holds is in the state, under its number."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Held(Value):
+    """In a kind: a reference to an object of its own with such content."""
+
+    content: Value
+
+
+@dataclass(frozen=True)
+class Items(Value):
+    """The content of a list of known length."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Entries(Value):
+    """The content of a dictionary whose keys are known."""
+
+    keys: tuple[Static, ...]
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Fields(Value):
+    """The content of an object of a user's class."""
+
+    owner: type
+    names: tuple[str, ...]
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class ListInMemory(Value):
+    """The content of a list whose length is not known: length, capacity and address of its elements, at `signal`.
+
+    `element` is the kind of its elements, None while it has had none.
+    """
+
+    signal: Signal
+    element: Value | None
+
+
+@dataclass(frozen=True, eq=False)
+class Closure(Value):
+    """A function that was defined while compiling: its node, the frame around it and its defaults."""
+
+    node: Any
+    frame: Any
+    defaults: tuple[Value, ...] = ()
+    keyword_defaults: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True)
+class Bound(Value):
+    """A method of a value, by name."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Partial(Value):
+    """A function with its first arguments, and some by name."""
+
+    function: Value
+    arguments: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Lazy(Value):
+    """An iterable that is not made: `each(body, key)` emits `body(item)` for every item, in order."""
+
+    each: Callable[[Callable[[Value], None], Any], None]
+
+
+_SIGNALS = {"signal", "blank", "cell_0", "cell_1", "turn"}
+_SINGLE = {"value", "content"}
+
+
+@cache
+def _layout(owner: type) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+    """The names of a class's signals and of its single values, and whether it has items."""
+    names = [field.name for field in fields(owner)] if owner is not Static else []
+    return (
+        tuple(name for name in names if name in _SIGNALS),
+        tuple(name for name in names if name in _SINGLE),
+        "items" in names,
+    )
+
+
+def mapped(value: Value, function: Callable[[Signal], Signal]) -> Value:
+    """The same value with other signals, in their order."""
+    signals, singles, has_items = _layout(type(value))
+    changes: dict[str, Any] = {name: function(getattr(value, name)) for name in signals}
+    changes |= {name: mapped(getattr(value, name), function) for name in singles}
+    if has_items:
+        changes["items"] = tuple(mapped(item, function) for item in value.items)  # type: ignore[attr-defined]
+    return replace(value, **changes) if changes else value
+
+
+def with_parts(value: Value, function: Callable[[Value], Value]) -> Value:
+    """The same value with others in place of the values in it."""
+    _, singles, has_items = _layout(type(value))
+    changes: dict[str, Any] = {name: function(getattr(value, name)) for name in singles}
+    if has_items:
+        changes["items"] = tuple(map(function, value.items))  # type: ignore[attr-defined]
+    return replace(value, **changes) if changes else value
+
+
+def parts_of(value: Value) -> Iterator[Value]:
+    """Yield a value and all values in it, except what references refer to."""
+    yield value
+    _, singles, has_items = _layout(type(value))
+    inside = [getattr(value, name) for name in singles] + (list(value.items) if has_items else [])  # type: ignore[attr-defined]
+    for part in inside:
+        yield from parts_of(part)
+
+
+def signals_of(value: Value) -> list[Signal]:
+    """The signals of a value, those of the values in it included."""
+    signals: list[Signal] = []
+
+    def note(signal: Signal) -> Signal:
+        signals.append(signal)
+        return signal
+
+    mapped(value, note)
+    return signals
+
+
+def kind_of(value: Value) -> Value:
+    """The kind of a value."""
+    return mapped(value, lambda signal: signal.type)
+
+
+def of_kind(kind: Value, signals: Iterator[Signal]) -> Value:
+    """The value of a kind with these signals."""
+    return mapped(kind, lambda _: next(signals))
+
+
+def blank_of(kind: Value) -> Value:
+    """Some value of a kind, for where it does not matter which."""
+    return mapped(kind, lambda kind: ir.Constant(kind, None if isinstance(kind, ir.PointerType) else 0))
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a Python object is a bool, an int or a float."""
+    return type(value) in (bool, int, float)
+
+
+def whole(number: int) -> ir.Constant:
+    """A 64-bit constant."""
+    return ir.Constant(INT, number)
+
+
+def truth(value: bool) -> ir.Constant:
+    """A constant of one bit."""
+    return ir.Constant(BOOL, int(value))
+
+
+def real(number: float) -> ir.Constant:
+    """A constant float64."""
+    return ir.Constant(FLOAT, float(number))
