@@ -13,6 +13,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from ..usercode.parsing import parse
+from . import library
 from .flow import Edge, Flow
 from .functions import compiled_call, is_pure
 from .methods import call_method
@@ -24,6 +25,7 @@ from .values import (
     Entries,
     Fields,
     Items,
+    Lazy,
     Partial,
     Reference,
     Static,
@@ -235,6 +237,12 @@ def _bound(
     return bound
 
 
+def refuse_kept(value: Value) -> None:
+    """Refuse an iterator that has a name, as it is empty when it is used again."""
+    if any(isinstance(part, Lazy) and not part.is_range for part in parts_of(value)):
+        raise UnsupportedError("an iterator that is kept")
+
+
 def _written_in(
     flow: Flow,
     node: Function,
@@ -246,6 +254,9 @@ def _written_in(
 ) -> Value:
     """Emit a function's code where it is called; what it returns."""
     frames: list[Frame] = flow.frames
+    if space is not vars(library):
+        for value in bound.values():
+            refuse_kept(value)
     if len(frames) > _DEEPEST or sum(frame.node is node for frame in frames) > _MOST_AT_ONCE:
         raise UnsupportedError("recursion whose depth is not known")
     path = (frames[-1].site if frames else None, site, id(node))

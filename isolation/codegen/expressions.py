@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from .board import no_cells
-from .calls import Frame, call
+from .calls import Frame, call, refuse_kept
 from .flow import Edge, Flow
 from .iteration import each, items_of
 from .methods import call_method
@@ -113,6 +113,7 @@ def assign(flow: Flow, target: ast.AST, value: Value) -> None:
     """Emit an assignment to a target."""
     if flow.is_dead:
         return
+    refuse_kept(value)
     if isinstance(target, ast.Name):
         flow.here()[location_of_name(flow, target.id)] = value
     elif isinstance(target, ast.Tuple | ast.List):

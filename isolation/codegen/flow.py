@@ -152,7 +152,11 @@ class Flow:
 
     def content(self, value: Value) -> Value:
         """What a reference refers to; any other value as it is."""
-        return self.here()["object", value.number] if isinstance(value, Reference) else value
+        if not isinstance(value, Reference):
+            return value
+        if ("object", value.number) not in self.here():
+            raise UnsupportedError("an object that holds different things, depending on the way that leads here")
+        return self.here()["object", value.number]
 
     def change(self, reference: Value, content: Value) -> None:
         """Give an object another content."""
@@ -209,6 +213,14 @@ class Flow:
                 for ways in zip(*(each[number] for each in signals), strict=True)
             ]
             self.state[key] = self._settled(of_kind(kind, iter(phis)))
+            if any(_is_shared(edge.state[key], edge.state) for edge in edges):
+                self._share(self.state[key])
+
+    def _share(self, value: Value) -> None:
+        """Note that the objects of a value have other names as well, so that nothing may change them."""
+        for part in parts_of(value):
+            if isinstance(part, Reference):
+                self.here()["shared", part.number] = Static(True)
 
     def _phi(self, ways: list[tuple[Signal, Edge]]) -> Signal:
         first = ways[0][0]
@@ -309,6 +321,8 @@ class Flow:
         for back in backs:
             for key, kind in at_head.items():
                 self._convert_at(back, key, kind)
+                if _is_shared(back.state[key], back.state) and not _is_shared(before[key], before):
+                    raise UnsupportedError("an object that gets a second name in a loop")
             self.enter(back)
             for key, kind in at_head.items():
                 for phi, signal in zip(phis[key], signals_of(self._exposed(self.here()[key], kind)), strict=True):
@@ -331,7 +345,10 @@ class Flow:
             for phi, signal in zip(phis[key], incoming, strict=True):
                 phi.add_incoming(signal, before)
         for key, kind in at_head.items():
+            was_shared = _is_shared(self.here()[key], self.here())
             self.here()[key] = self._settled(of_kind(kind, iter(phis[key])))
+            if was_shared:
+                self._share(self.here()[key])
         return phis, header
 
     def _learn(
@@ -448,6 +465,11 @@ def _carries_nothing(values: Sequence[Value]) -> bool:
 
 def _has_references(value: Value) -> bool:
     return any(isinstance(part, Reference) for part in parts_of(value))
+
+
+def _is_shared(value: Value, state: State) -> bool:
+    """Return whether an object of a value has other names as well."""
+    return any(isinstance(part, Reference) and ("shared", part.number) in state for part in parts_of(value))
 
 
 def _own_parts(kind: Value) -> Iterable[Value]:

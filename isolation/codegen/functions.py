@@ -238,7 +238,9 @@ def _sum(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -
     each_in_any_order(flow, arguments[0], add, (site, "sum"))
     if flow.is_dead:
         return Static(None)
-    result = flow.here().pop(total)
+    result = flow.here().pop(total, None)
+    if result is None:
+        raise UnsupportedError("a sum of different things")
     if sys.version_info >= (3, 12) and isinstance(result, Number) and result.name == "float":
         raise UnsupportedError("a sum of floats, which Python compensates")
     return result
@@ -365,7 +367,7 @@ def _sorted(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable
 @compiles(range)
 def _range(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     start, stop, step = (Static(0), *arguments, Static(1)) if len(arguments) == 1 else (*arguments, Static(1))[:3]
-    return Lazy(lambda body, key: each_of_range(flow, start, stop, step, body, (key, "range")))
+    return Lazy(lambda body, key: each_of_range(flow, start, stop, step, body, (key, "range")), True)
 
 
 @compiles(enumerate)

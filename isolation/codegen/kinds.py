@@ -163,7 +163,10 @@ def in_memory(kind: Value) -> Value:
     if number := number_kind(kind):
         return number if number.name != "int" else Number("int", INT, *_interval(number.low, number.high))
     if isinstance(kind, Held):
-        return Held(in_memory(kind.content))
+        content = in_memory(kind.content)
+        if not isinstance(content, ListInMemory):
+            raise UnsupportedError(f"a list holds {name_of(kind.content)}")
+        return Held(content)
     if isinstance(kind, Items | Entries | Static | Choice) and not isinstance(tuple_kind(kind), Tuple):
         if isinstance(kind, Items):
             return ListInMemory(POINTER, joined_elements([kind]))

@@ -10,7 +10,7 @@ from .board import attribute_of_game, cells_of, has_cell, is_empty
 from .conversions import convert
 from .flow import Flow
 from .iteration import each, items_of, length
-from .kinds import join
+from .kinds import in_memory, join
 from .memory import append, element_at, in_memory_list, length_of, set_element
 from .numbers import (
     OPERATORS,
@@ -34,6 +34,7 @@ from .values import (
     Entries,
     Fields,
     Game,
+    Held,
     Items,
     ListInMemory,
     Number,
@@ -47,6 +48,7 @@ from .values import (
     Value,
     is_number,
     of_kind,
+    parts_of,
     signals_of,
     truth,
     whole,
@@ -506,6 +508,8 @@ def selected(flow: Flow, conditions: Sequence[Signal], items: Sequence[Value]) -
     kind = flow.deep_kind(items[0], flow.here())
     for item in items[1:]:
         kind = join(kind, flow.deep_kind(item, flow.here()))
+    if any(isinstance(part, Held) for part in parts_of(kind)):
+        kind = in_memory(kind)  # one of several objects, not a copy of it
     columns = [signals_of(flow.exposed(convert(flow, item, kind, None), kind)) for item in items]
     result = columns[-1]
     for condition, signals in zip(reversed(conditions), reversed(columns[:-1]), strict=True):

@@ -24,7 +24,7 @@ class UnsupportedError(Exception):
     """The compiler cannot compile an expression; the message says why."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Value:
     """What all abstract values share."""
 
@@ -203,9 +203,13 @@ class Partial(Value):
 
 @dataclass(frozen=True, eq=False)
 class Lazy(Value):
-    """An iterable that is not made: `each(body, key)` emits `body(item)` for every item, in order."""
+    """An iterable that is not made: `each(body, key)` emits `body(item)` for every item, in order.
+
+    Python's iterators are empty once they have been iterated over; ranges are not.
+    """
 
     each: Callable[[Callable[[Value], None], Any], None]
+    is_range: bool = False
 
 
 _SIGNALS = {"signal", "blank", "cell_0", "cell_1", "turn"}
