@@ -315,7 +315,8 @@ def _construct(
         fields |= dict(zip(owner._fields, arguments, strict=False)) | keywords
         if set(fields) == set(owner._fields):
             return Tuple(tuple(fields[name] for name in owner._fields), owner)
-    if owner.__mro__[1:] != (object,) or type(owner) is not type:
+    is_ours = issubclass(owner, library.Table)
+    if not is_ours and (owner.__mro__[1:] != (object,) or type(owner) is not type):
         raise UnsupportedError(f"an object of the class {owner.__name__}")
     made = flow.new(Fields(owner, (), ()))
     if dataclasses.is_dataclass(owner):

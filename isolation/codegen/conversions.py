@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from . import library
+from .board import column_of, row_of
 from .flow import Flow, State
 from .kinds import has_same_layout, name_of
 from .memory import in_memory_list
 from .numbers import look_up, number, to_float
-from .board import column_of, row_of
 from .values import (
     INT,
     Cell,
@@ -63,7 +64,14 @@ def convert(flow: Flow, value: Value, kind: Value, where: Hashable) -> Value:
         if isinstance(kind, Items):
             return Items(items)
         return Entries(kind.keys, items) if isinstance(kind, Entries) else Fields(kind.owner, kind.names, items)
+    if isinstance(kind, Fields) and isinstance(value, Entries) and kind.owner is library.Table:
+        return convert(flow, as_table(flow, value), kind, where)
     raise UnsupportedError(f"{name_of(kind_of(value))} becomes {name_of(kind)}")
+
+
+def as_table(flow: Flow, content: Entries) -> Fields:
+    """The content of a dictionary whose keys are known as that of one whose keys are not."""
+    return Fields(library.Table, ("names", "held"), (flow.new(Items(content.keys)), flow.new(Items(content.items))))
 
 
 def _all(flow: Flow, values: tuple[Value, ...], kinds: tuple[Value, ...], where: Hashable) -> tuple[Value, ...]:

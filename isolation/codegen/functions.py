@@ -8,7 +8,7 @@ import itertools
 import math
 import operator
 import sys
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -353,6 +353,19 @@ def _dict(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) 
     if arguments:
         raise UnsupportedError("a dictionary made of an iterable")
     return flow.new(Entries(tuple(map(Static, keywords)), tuple(keywords.values())))
+
+
+@compiles(Counter)
+def _counter(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    made = flow.operations.call(flow, Static(library.Counted), [], {}, (site, "counter"))
+    if arguments:
+        call_method(flow, made, "update", arguments, {}, (site, "count"))
+    return made
+
+
+@compiles(defaultdict)
+def _defaultdict(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    return flow.operations.call(flow, Static(library.Defaulted), arguments, keywords, (site, "defaultdict"))
 
 
 @compiles(sorted)

@@ -8,6 +8,7 @@ from typing import Any
 from llvmlite import ir
 
 from ..rules.geometry import column_masks
+from . import library
 from .board import column_of, count_cells, is_empty, lowest, row_of, without_lowest
 from .flow import Flow
 from .memory import element_at, length_of
@@ -20,6 +21,7 @@ from .values import (
     Cells,
     Choice,
     Entries,
+    Fields,
     Items,
     Lazy,
     ListInMemory,
@@ -106,6 +108,8 @@ def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
         _each_cell(flow, content, body, key)
     elif isinstance(content, ListInMemory):
         _each_element(flow, value, body, key)
+    elif isinstance(content, Fields) and issubclass(content.owner, library.Table):
+        each(flow, content.items[content.names.index("names")], body, key)
     else:
         items = items_of(flow, content)
         if items is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
+from . import library
 from .values import (
     BOOL,
     FLOAT,
@@ -78,7 +79,14 @@ def _joined_contents(a: Value, b: Value, widens: bool) -> Value | None:
         return Fields(a.owner, a.names, _joined_all(a.items, b.items, widens))
     if isinstance(a, Entries) and isinstance(b, Entries) and a.keys == b.keys:
         return Entries(a.keys, _joined_all(a.items, b.items, widens))
+    if isinstance(a, Entries) and (isinstance(b, Entries) or (isinstance(b, Fields) and b.owner is library.Table)):
+        other = _table_kind(b) if isinstance(b, Entries) else b
+        return join(_table_kind(a), other, widens)
     return None
+
+
+def _table_kind(kind: Entries) -> Fields:
+    return Fields(library.Table, ("names", "held"), (Held(Items(kind.keys)), Held(Items(kind.items))))
 
 
 def joined_elements(contents: list[Value]) -> Value | None:

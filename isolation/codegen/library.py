@@ -191,3 +191,101 @@ def _distance(game, player):
         seen = seen | front
         step += 1
     return total + game.width * game.height * (len(game.get_blank_spaces()) - len(seen))
+
+
+class Table:
+    """A dictionary whose keys are not known: names and what they hold, in the order in which they came."""
+
+    def __init__(self):
+        self.names = []
+        self.held = []
+
+    def place(self, key):
+        place = 0
+        for name in self.names:
+            if name == key:
+                return place
+            place += 1
+        return -1
+
+    def __len__(self):
+        return len(self.names)
+
+    def __contains__(self, key):
+        return self.place(key) >= 0
+
+    def __getitem__(self, key):
+        place = self.place(key)
+        if place < 0:
+            raise KeyError
+        return self.held[place]
+
+    def __setitem__(self, key, value):
+        place = self.place(key)
+        if place < 0:
+            self.names.append(key)
+            self.held.append(value)
+        else:
+            self.held[place] = value
+
+    def get(self, key, default=None):
+        place = self.place(key)
+        if place < 0:
+            return default
+        return self.held[place]
+
+    def setdefault(self, key, value):
+        place = self.place(key)
+        if place < 0:
+            self.names.append(key)
+            self.held.append(value)
+            return value
+        return self.held[place]
+
+    def keys(self):
+        return self.names
+
+    def values(self):
+        return self.held
+
+    def items(self):
+        return [(self.names[place], self.held[place]) for place in range(len(self.names))]
+
+
+class Counted(Table):
+    def __getitem__(self, key):
+        place = self.place(key)
+        if place < 0:
+            return 0
+        return self.held[place]
+
+    def update(self, items):
+        for item in items:
+            place = self.place(item)
+            if place < 0:
+                self.names.append(item)
+                self.held.append(1)
+            else:
+                self.held[place] += 1
+
+    def most_common(self, count=None):
+        ranked = in_order(self.items(), lambda pair: pair[1], True)
+        return ranked if count is None else ranked[:count]
+
+    def total(self):
+        return sum(self.held)
+
+
+class Defaulted(Table):
+    def __init__(self, make):
+        self.names = []
+        self.held = []
+        self.make = make
+
+    def __getitem__(self, key):
+        place = self.place(key)
+        if place < 0:
+            self.names.append(key)
+            self.held.append(self.make())
+            return self.held[len(self.held) - 1]
+        return self.held[place]

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from . import library
 from .board import attribute_of_game, cells_of, has_cell, is_empty
-from .conversions import convert
+from .conversions import as_table, convert
 from .flow import Flow
 from .iteration import each, items_of, length
 from .kinds import in_memory, join
@@ -90,6 +91,8 @@ def truth_of(flow: Flow, value: Value) -> Signal | Static:
         return flow.build.and_(flow.build.not_(value.signal), as_bit(truth_of(flow, value.value)))
     if isinstance(value, Tuple | Items | Entries):
         return Static(bool(value.items))
+    if isinstance(value, Fields) and issubclass(value.owner, library.Table):
+        return truth_of(flow, value.items[value.names.index("names")])
     if isinstance(value, Fields) and (hasattr(value.owner, "__bool__") or hasattr(value.owner, "__len__")):
         raise UnsupportedError("the truth of an object with a length")
     return Static(True)
@@ -257,6 +260,8 @@ def contains(flow: Flow, container: Value, value: Value) -> Value:
         if isinstance(content.value, set | frozenset | list | tuple | dict) and (cells := cells_of(flow, Static(list(content.value)))):
             if isinstance(value, Cell | Tuple):
                 return has_cell(flow, cells, value)
+    if isinstance(content, Fields):
+        return flow.operations.call(flow, Bound(container, "__contains__"), [value], {}, "in")
     items = list(content.keys) if isinstance(content, Entries) else _members(flow, content)
     if items is not None:
         bits = [truth_of(flow, compare(flow, ast.Eq, item, value)) for item in items]
@@ -283,8 +288,6 @@ def _any(flow: Flow, bits: Sequence[Signal | Static]) -> Signal | Static:
 
 
 def _is_element(flow: Flow, container: Value, value: Value) -> Value:
-    from . import library
-
     return flow.operations.call(flow, Static(library.is_element), [container, value], {}, "in")
 
 
@@ -555,8 +558,6 @@ def _cell_at(flow: Flow, cells: Cells, index: Value) -> Value:
 
 def _nth(flow: Flow, mask: Signal, place: Signal) -> Value:
     """The cell of a bitboard before which so many are; it has so many."""
-    from . import library
-
     found = flow.operations.call(flow, Static(library.nth), [Cells(mask, "row"), Number("int", place, 0, 63)], {}, "nth")
     return found.value if isinstance(found, Optional) else found
 
@@ -569,8 +570,6 @@ def _slice(flow: Flow, content: Value, index: Tuple) -> Value:
         if isinstance(content, Static) and isinstance(content.value, str):
             return Static("".join(item.value for item in taken))  # type: ignore[attr-defined]
         return Tuple(tuple(taken)) if is_tuple else flow.new(Items(tuple(taken)))
-    from . import library
-
     low, high, step = index.items
     if isinstance(step, Static) and step.value in (None, 1):
         return flow.operations.call(flow, Static(library.part), [content, low, high], {}, ("slice", id(content)))
@@ -585,6 +584,9 @@ def set_element_of(flow: Flow, value: Value, index: Value, item: Value) -> None:
     elif isinstance(content, Entries) and isinstance(index, Static):
         entries = dict(zip(content.keys, content.items, strict=True)) | {index: item}
         flow.change(value, Entries(tuple(entries), tuple(entries.values())))
+    elif isinstance(content, Entries):
+        flow.change(value, as_table(flow, content))
+        set_element_of(flow, value, index, item)
     elif isinstance(content, Items) and isinstance(index, Static):
         items = list(content.items)
         if not -len(items) <= index.value < len(items):
