@@ -244,6 +244,8 @@ class Flow:
     def deep_kind(self, value: Value, state: State) -> Value:
         """The kind of a value in which references are to objects of their own."""
         if isinstance(value, Reference):
+            if ("object", value.number) not in state:
+                raise UnsupportedError("an object that holds different things, depending on the way that leads here")
             return Held(self.deep_kind(state["object", value.number], state))
         parts = iter([self.deep_kind(part, state) for part in _own_parts(value)])
         return with_parts(kind_of(value), lambda _: next(parts))
@@ -368,7 +370,7 @@ class Flow:
                 if key not in at_head and _carries_nothing([value, after]):
                     continue
                 kind = self._kind_at_head(at_head.get(key), (value, before), (after, back.state))
-                if kind != at_head.get(key):
+                if kind is None or kind != at_head.get(key):
                     known[key] = kind
                     is_new = True
         return is_new

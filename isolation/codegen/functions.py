@@ -233,7 +233,10 @@ def _sum(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -
     flow.here()[total] = start
 
     def add(item: Value) -> None:
-        flow.here()[total] = binary(flow, ast.Add, flow.here()[total], item)
+        so_far = flow.here().get(total)
+        if so_far is None:
+            raise UnsupportedError("a sum of different things")
+        flow.here()[total] = binary(flow, ast.Add, so_far, item)
 
     each_in_any_order(flow, arguments[0], add, (site, "sum"))
     if flow.is_dead:
