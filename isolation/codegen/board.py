@@ -147,7 +147,9 @@ def cells_of(flow: Flow, value: Value) -> Cells | None:
     mask: Signal = no_cells(flow)
     for item in items:
         cell, is_inside = cell_number(flow, item)
-        flow.give_up_if(flow.build.not_(is_inside) if not isinstance(is_inside, ir.Constant) else truth(not is_inside.constant))
+        flow.give_up_if(
+            flow.build.not_(is_inside) if not isinstance(is_inside, ir.Constant) else truth(not is_inside.constant)
+        )
         mask = flow.build.or_(mask, bit_of(flow, cell))
     return Cells(mask, "set")
 

@@ -112,7 +112,9 @@ def node_of(function: FunctionType) -> Function:
     found = [node for node in ast.walk(_tree(code.co_filename, text)) if _may_be(node, code)]
     if len(found) > 1:
         ends = {(line, column) for line, _, column, _ in code.co_positions() if line is not None and column is not None}
-        found = [node for node in found if isinstance(node, ast.Lambda) and (node.body.lineno, node.body.col_offset) in ends]
+        found = [
+            node for node in found if isinstance(node, ast.Lambda) and (node.body.lineno, node.body.col_offset) in ends
+        ]
     if len(found) != 1:
         raise UnsupportedError(f"the source of {code.co_name} is not found")
     return found[0]  # type: ignore[return-value]
@@ -129,14 +131,14 @@ def _may_be(node: ast.AST, code: CodeType) -> bool:
 # --- calls
 
 
-def call(
-    flow: Flow, function: Value, arguments: Sequence[Value], keywords: dict[str, Value], site: Hashable
-) -> Value:
+def call(flow: Flow, function: Value, arguments: Sequence[Value], keywords: dict[str, Value], site: Hashable) -> Value:
     """What a call gives; `site` is where it stands, and tells it from other calls in the same function."""
     if flow.is_dead:
         return Static(None)
     if isinstance(function, Closure):
-        bound = _bound(flow, function.node.args, arguments, keywords, function.defaults, dict(function.keyword_defaults))
+        bound = _bound(
+            flow, function.node.args, arguments, keywords, function.defaults, dict(function.keyword_defaults)
+        )
         return _written_in(flow, function.node, function.frame.space, {}, function.frame, bound, site)
     if isinstance(function, Partial):
         given = dict(function.keywords) | keywords
@@ -282,7 +284,11 @@ def _is_kept(flow: Flow, frame: Frame) -> bool:
     """Whether a function that was defined in a frame may still be called."""
     return any(
         isinstance(part, Closure) and part.frame is frame for value in flow.here().values() for part in parts_of(value)
-    ) or any(isinstance(node, ast.Lambda | ast.FunctionDef | ast.GeneratorExp) for node in ast.walk(frame.node) if node is not frame.node)
+    ) or any(
+        isinstance(node, ast.Lambda | ast.FunctionDef | ast.GeneratorExp)
+        for node in ast.walk(frame.node)
+        if node is not frame.node
+    )
 
 
 def _call_choice(

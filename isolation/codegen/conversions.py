@@ -152,5 +152,3 @@ def _is_named_elsewhere(state: State, number: int, where: Hashable) -> bool:
         if location != where
         for part in parts_of(value)
     )
-
-

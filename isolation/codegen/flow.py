@@ -375,7 +375,9 @@ class Flow:
                     is_new = True
         return is_new
 
-    def _kind_at_head(self, kind: Value | None, before: tuple[Value, State], after: tuple[Value, State]) -> Value | None:
+    def _kind_at_head(
+        self, kind: Value | None, before: tuple[Value, State], after: tuple[Value, State]
+    ) -> Value | None:
         """What holds a variable before a loop and after a round; None if nothing does, so that it must be forgotten."""
         try:
             if kind is None:

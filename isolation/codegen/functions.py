@@ -79,9 +79,7 @@ def is_pure(function: Any) -> bool:
         return False
 
 
-def compiled_call(
-    flow: Flow, function: Any, arguments: Arguments, keywords: Keywords, site: Hashable
-) -> Value | None:
+def compiled_call(flow: Flow, function: Any, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value | None:
     """What a call of a function of Python's library gives; None if the function is no such one."""
     try:
         compiled = _OF_PYTHON.get(function)
@@ -559,4 +557,3 @@ def _getattr(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashabl
     if len(arguments) > 2 or not isinstance(name, Static):
         raise UnsupportedError("getattr with a default")
     return attribute(flow, arguments[0], name.value)
-

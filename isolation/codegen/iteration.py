@@ -121,7 +121,14 @@ def _each_item(flow: Flow, items: list[Value], body: Body, key: Hashable) -> Non
     is_short = len(items) <= _LONGEST_WRITTEN_OUT and flow.written_out * len(items) <= _MOST_WRITTEN_OUT
     if len(items) > 1 and not is_short and all(isinstance(item, Static) for item in items):
         values = [item.value for item in items]  # type: ignore[attr-defined]
-        count_up(flow, whole(0), whole(len(items)), lambda index: body(choice(flow, index.signal, values)), key, (0, len(items)))
+        count_up(
+            flow,
+            whole(0),
+            whole(len(items)),
+            lambda index: body(choice(flow, index.signal, values)),
+            key,
+            (0, len(items)),
+        )
         return
     flow.written_out *= max(1, len(items))
     try:
@@ -243,4 +250,3 @@ def each_of_range(flow: Flow, start: Value, stop: Value, step: Value, body: Body
         flow.give_up_if(flow.build.icmp_signed(">", last.signal, whole(MOST // 2)))
         flow.give_up_if(flow.build.icmp_signed("<", last.signal, whole(-(MOST // 2))))
     count_up(flow, first.signal, last.signal, body, key, ends, by)
-

@@ -160,9 +160,7 @@ def element_at(flow: Flow, content: ListInMemory, index: Signal) -> Value:
     kinds = signals_of(content.element)
     elements = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
     offset = flow.build.mul(index, whole(len(kinds)))
-    words = [
-        _read(flow, elements, flow.build.add(offset, whole(place)), kind) for place, kind in enumerate(kinds)
-    ]
+    words = [_read(flow, elements, flow.build.add(offset, whole(place)), kind) for place, kind in enumerate(kinds)]
     return flow.settled(of_kind(content.element, iter(words)))
 
 
@@ -194,5 +192,3 @@ def in_memory_list(flow: Flow, items: Items, element: Value | None) -> ListInMem
     for item in items.items:
         content = append(flow, content, item)
     return ListInMemory(content.signal, joined)
-
-

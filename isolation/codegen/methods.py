@@ -275,4 +275,3 @@ def _of_dictionary(flow: Flow, owner: Value, content: Entries, name: str, argume
             set_element_of(flow, owner, arguments[0], arguments[1] if len(arguments) > 1 else Static(None))
         return entry(flow, flow.content(owner), arguments[0], None)  # type: ignore[arg-type]
     raise UnsupportedError(f"dict.{name}")
-

@@ -265,7 +265,9 @@ def _shift(flow: Flow, operation: type[ast.AST], a: Number, b: Number) -> Number
         flow.give_up_if(flow.build.icmp_signed(">", b.signal, whole(62)))
     shifted = flow.build.shl(a.signal, b.signal)
     flow.give_up_if(flow.build.icmp_signed("!=", flow.build.ashr(shifted, b.signal), a.signal))
-    return Number("int", shifted, min(a.low << min(b.high, 64), a.low) if a.low < 0 and b.high < 64 else LEAST if a.low < 0 else 0)
+    return Number(
+        "int", shifted, min(a.low << min(b.high, 64), a.low) if a.low < 0 and b.high < 64 else LEAST if a.low < 0 else 0
+    )
 
 
 _OF_INTS = {

@@ -257,7 +257,9 @@ def contains(flow: Flow, container: Value, value: Value) -> Value:
         known = lifted(flow, lambda option: option in content.value, value)
         if known is not None:
             return known
-        if isinstance(content.value, set | frozenset | list | tuple | dict) and (cells := cells_of(flow, Static(list(content.value)))):
+        if isinstance(content.value, set | frozenset | list | tuple | dict) and (
+            cells := cells_of(flow, Static(list(content.value)))
+        ):
             if isinstance(value, Cell | Tuple):
                 return has_cell(flow, cells, value)
     if isinstance(content, Fields):
@@ -413,7 +415,9 @@ def _attribute_of_object(flow: Flow, value: Static, name: str) -> Value:
     except AttributeError:
         flow.fail(AttributeError)
         return Static(None)
-    is_method = callable(found) and getattr(found, "__self__", None) is value.value and not isinstance(value.value, type)
+    is_method = (
+        callable(found) and getattr(found, "__self__", None) is value.value and not isinstance(value.value, type)
+    )
     return Bound(value, name) if is_method and not hasattr(value.value, "__name__") else Static(found)
 
 
@@ -494,7 +498,9 @@ def _item_at(flow: Flow, items: list[Value], index: Value) -> Value:
     place = valid_index(flow, index, Static(len(items)))
     if all(isinstance(item, Static) for item in items):
         return choice(flow, place, [item.value for item in items])  # type: ignore[attr-defined]
-    return selected(flow, [flow.build.icmp_signed("==", place, whole(number)) for number in range(len(items) - 1)], items)
+    return selected(
+        flow, [flow.build.icmp_signed("==", place, whole(number)) for number in range(len(items) - 1)], items
+    )
 
 
 def run_python_on(flow: Flow, items: list[Value], index: Any) -> Value:
@@ -536,7 +542,13 @@ def entry(flow: Flow, content: Entries, key: Value, default: Value | None) -> Va
             return Static(None)
         return default
     if all(isinstance(item, Static) and is_number(item.value) for item in content.items) and isinstance(key, Choice):
-        known = lifted(flow, lambda option: dict(zip([k.value for k in content.keys], [i.value for i in content.items], strict=True))[option], key)  # type: ignore[attr-defined]
+        known = lifted(
+            flow,
+            lambda option: dict(zip([k.value for k in content.keys], [i.value for i in content.items], strict=True))[
+                option
+            ],
+            key,
+        )  # type: ignore[attr-defined]
         if known is not None:
             return known
     if default is None:
@@ -558,7 +570,9 @@ def _cell_at(flow: Flow, cells: Cells, index: Value) -> Value:
 
 def _nth(flow: Flow, mask: Signal, place: Signal) -> Value:
     """The cell of a bitboard before which so many are; it has so many."""
-    found = flow.operations.call(flow, Static(library.nth), [Cells(mask, "row"), Number("int", place, 0, 63)], {}, "nth")
+    found = flow.operations.call(
+        flow, Static(library.nth), [Cells(mask, "row"), Number("int", place, 0, 63)], {}, "nth"
+    )
     return found.value if isinstance(found, Optional) else found
 
 
@@ -602,4 +616,3 @@ def set_element_of(flow: Flow, value: Value, index: Value, item: Value) -> None:
         change_memory(flow, value, set_element(flow, content, place, item))
     else:
         raise UnsupportedError("an element of such a container is set")
-
