@@ -112,9 +112,26 @@ def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
         each(flow, content.items[content.names.index("names")], body, key)
     else:
         items = items_of(flow, content)
-        if items is None:
+        if items is not None:
+            _each_item(flow, items, body, key)
+        elif isinstance(content, Choice):
+            _each_of_choice(flow, content, body, key)
+        else:
             raise UnsupportedError("a loop over what cannot be iterated over")
-        _each_item(flow, items, body, key)
+
+
+def _each_of_choice(flow: Flow, content: Choice, body: Body, key: Hashable) -> None:
+    """The items of one of several objects of different lengths: a loop for each."""
+    ends = flow.collect()
+    for place, option in enumerate(content.options):
+        is_last = place == len(content.options) - 1
+        yes, no = flow.ways(Static(True) if is_last else flow.build.icmp_signed("==", content.signal, whole(place)))
+        flow.merge(yes)
+        each(flow, option, body, (key, place))
+        if not flow.is_dead:
+            ends.append(flow.edge())
+        flow.merge(no)
+    flow.merge_pending(ends)
 
 
 def _each_item(flow: Flow, items: list[Value], body: Body, key: Hashable) -> None:
