@@ -20,7 +20,6 @@ from .statements import run_body
 from .values import FLOAT, INT, POINTER, Game, Number, Player, Static, UnsupportedError, Value, whole
 
 _OPERATIONS = Operations(convert, call, run_body)
-_CELLS_OF_PADDED = 64
 
 
 def score_module(function: Callable[[Any, Any], float], rows: int, columns: int) -> ir.Module:
@@ -33,7 +32,7 @@ def score_module(function: Callable[[Any, Any], float], rows: int, columns: int)
         UnsupportedError: the heuristic cannot be compiled; `line` of the flow says where.
     """
     flow = Flow(rows, columns, _OPERATIONS)
-    game_kinds = [flow.mask, INT, INT, INT] + ([flow.mask] if rows * (columns + 2) <= _CELLS_OF_PADDED else [])
+    game_kinds = [flow.mask, INT, INT, INT] + ([flow.mask] if rows * (columns + 2) <= flow.mask.width else [])
     kinds = [FLOAT.as_pointer(), POINTER.as_pointer(), *game_kinds, INT, FLOAT.as_pointer()]
     flow.function = ir.Function(flow.module, ir.FunctionType(ir.IntType(32), kinds), SCORE)
     flow.build = ir.IRBuilder(flow.function.append_basic_block("entry"))
