@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+
 from llvmlite import ir
 
 from ..rules.geometry import column_masks, knight_masks

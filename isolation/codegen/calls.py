@@ -6,16 +6,16 @@ import ast
 import dataclasses
 import functools
 import inspect
-import linecache
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
-from ..usercode.parsing import parse
+from ..usercode.function_source import changed_globals, definition, file_tree
 from . import library
 from .flow import Edge, Flow
 from .functions import compiled_call, is_pure
+from .iteration import loses_its_order
 from .methods import call_method
 from .operations import run_python
 from .values import (
@@ -33,6 +33,7 @@ from .values import (
     UnsupportedError,
     Value,
     parts_of,
+    static,
     whole,
 )
 
@@ -50,6 +51,7 @@ class Frame:
         node: its syntax tree.
         space: the module's variables.
         cells: variables of functions around it that are known.
+        changes: of the module's variables, those that functions change, and the lines that do.
         parent: the frame of the function around it, while that is compiled, too.
         number: tells its variables from those of other calls.
         site: tells this call from all others, the same whenever the code is emitted again.
@@ -58,6 +60,7 @@ class Frame:
     node: Function
     space: dict[str, Any]
     cells: dict[str, Value]
+    changes: dict[str, int]
     parent: Frame | None
     number: int
     site: Hashable
@@ -93,41 +96,6 @@ def names_assigned_in(node: Function) -> frozenset[str]:
     return frozenset(names)
 
 
-# --- the source of a function
-
-
-@functools.lru_cache(maxsize=64)
-def _tree(file: str, text: str) -> ast.Module:
-    return parse(text)
-
-
-def node_of(function: FunctionType) -> Function:
-    """The syntax tree of a function.
-
-    Raises:
-        UnsupportedError: it is not known.
-    """
-    code = function.__code__
-    text = "".join(linecache.getlines(code.co_filename))
-    found = [node for node in ast.walk(_tree(code.co_filename, text)) if _may_be(node, code)]
-    if len(found) > 1:
-        ends = {(line, column) for line, _, column, _ in code.co_positions() if line is not None and column is not None}
-        found = [
-            node for node in found if isinstance(node, ast.Lambda) and (node.body.lineno, node.body.col_offset) in ends
-        ]
-    if len(found) != 1:
-        raise UnsupportedError(f"the source of {code.co_name} is not found")
-    return found[0]  # type: ignore[return-value]
-
-
-def _may_be(node: ast.AST, code: CodeType) -> bool:
-    if isinstance(node, ast.Lambda):
-        return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
-    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
-        return False
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) == code.co_firstlineno
-
-
 # --- calls
 
 
@@ -139,7 +107,7 @@ def call(flow: Flow, function: Value, arguments: Sequence[Value], keywords: dict
         bound = _bound(
             flow, function.node.args, arguments, keywords, function.defaults, dict(function.keyword_defaults)
         )
-        return _written_in(flow, function.node, function.frame.space, {}, function.frame, bound, site)
+        return _written_in(flow, function.node, function.frame, bound, site)
     if isinstance(function, Partial):
         given = dict(function.keywords) | keywords
         return call(flow, function.function, [*function.arguments, *arguments], given, site)
@@ -158,10 +126,12 @@ def _call_object(
     flow: Flow, function: Any, arguments: Sequence[Value], keywords: dict[str, Value], site: Hashable
 ) -> Value:
     if isinstance(function, functools.partial):
-        given = {name: Static(value) for name, value in function.keywords.items()} | keywords
-        return call(flow, Static(function.func), [*map(Static, function.args), *arguments], given, site)
+        given = {name: static(value) for name, value in function.keywords.items()} | keywords
+        return call(flow, Static(function.func), [*map(static, function.args), *arguments], given, site)
     if is_pure(function) and all(isinstance(value, Static) for value in (*arguments, *keywords.values())):
         values = [argument.value for argument in arguments]  # type: ignore[attr-defined]
+        if any(map(loses_its_order, values)) and function not in _OF_ANY_ORDER:
+            raise UnsupportedError("a set whose order changes with every start of Python", is_unrepeatable=True)
         named = {name: value.value for name, value in keywords.items()}  # type: ignore[attr-defined]
         result = run_python(flow, lambda: _kept(function(*values, **named)))
         is_list = isinstance(result, Static) and isinstance(result.value, list)
@@ -181,6 +151,9 @@ def _call_object(
     raise UnsupportedError(f"a call of {getattr(function, '__name__', type(function).__name__)}")
 
 
+_OF_ANY_ORDER = (len, any, all, frozenset, bool, isinstance, type)
+
+
 def _kept(result: Any) -> Any:
     """An iterator's items, which can be looked at more than once."""
     return tuple(result) if hasattr(result, "__next__") else result
@@ -196,11 +169,13 @@ def _call_function(
             cells[name] = Static(cell.cell_contents)
         except ValueError:
             continue
-    node = node_of(function)
+    node = definition(function)
     defaults = tuple(map(Static, function.__defaults__ or ()))
     by_keyword = {name: Static(value) for name, value in (function.__kwdefaults__ or {}).items()}
     bound = _bound(flow, node.args, arguments, keywords, defaults, by_keyword)
-    return _written_in(flow, node, function.__globals__, cells, None, bound, site)
+    changes = changed_globals(file_tree(function))
+    around = Frame(node, function.__globals__, cells, changes, None, -1, None, [])
+    return _written_in(flow, node, around, bound, site)
 
 
 def _bound(
@@ -248,21 +223,22 @@ def refuse_kept(value: Value) -> None:
 def _written_in(
     flow: Flow,
     node: Function,
-    space: dict[str, Any],
-    cells: dict[str, Value],
-    parent: Frame | None,
+    around: Frame,
     bound: dict[str, Value],
     site: Hashable,
 ) -> Value:
     """Emit a function's code where it is called; what it returns."""
     frames: list[Frame] = flow.frames
-    if space is not vars(library):
+    if around.space is not vars(library):
         for value in bound.values():
             refuse_kept(value)
     if len(frames) > _DEEPEST or sum(frame.node is node for frame in frames) > _MOST_AT_ONCE:
         raise UnsupportedError("recursion whose depth is not known")
     path = (frames[-1].site if frames else None, site, id(node))
-    frame = Frame(node, space, cells, parent, next(flow.numbers), hash(path), flow.collect())
+    parent = around if around.number >= 0 else None
+    cells = {} if parent else around.cells
+    number = next(flow.numbers)
+    frame = Frame(node, around.space, cells, around.changes, parent, number, hash(path), flow.collect())
     for name, value in bound.items():
         flow.here()["local", frame.number, name] = value
     frames.append(frame)

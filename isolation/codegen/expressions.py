@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Hashable
+from types import FunctionType, ModuleType
 from typing import Any
 
 from .board import no_cells
@@ -93,16 +94,27 @@ def _name(flow: Flow, node: ast.Name) -> Value:
             raise UnsupportedError(f"{node.id} may be unbound, or has different kinds")
         if node.id in frame.cells:
             return frame.cells[node.id]
-        space, frame = frame.space, frame.parent
-    if node.id in space:
-        return _global(node.id, space[node.id])
+        around, frame = frame, frame.parent
+    if node.id in around.space:
+        return _global(around, node.id)
     if hasattr(builtins, node.id):
         return Static(getattr(builtins, node.id))
-    flow.fail(NameError)
-    return Static(None)
+    raise UnsupportedError(f"{node.id} is not defined")
 
 
-def _global(name: str, value: Any) -> Value:
+def _global(frame: Frame, name: str) -> Value:
+    """The value of a module's variable.
+
+    Raises:
+        UnsupportedError: a function of the module changes it.
+    """
+    value = frame.space[name]
+    if name in frame.changes and not isinstance(value, ModuleType | FunctionType):
+        reason = f"it reads {name}, which line {frame.changes[name]} changes between calls"
+        raise UnsupportedError(reason, is_unrepeatable=True)
+    if isinstance(value, dict) and not value:
+        reason = f"it looks things up in {name}, which is empty: what is kept between calls is unknown"
+        raise UnsupportedError(reason, is_unrepeatable=True)
     return Static(value)
 
 

@@ -118,7 +118,7 @@ def _float(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable)
         return Static(0.0)
     (given,) = arguments
     if isinstance(given, Static) and not is_number(given.value) and hasattr(given.value, "__float__"):
-        return Static(float(given.value))
+        return call_method(flow, given, "__float__", [], {}, site)
     known = lifted(flow, float, given)
     return known if known is not None else Number("float", to_float(flow, given))
 

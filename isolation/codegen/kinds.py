@@ -11,6 +11,7 @@ from .values import (
     INT,
     LEAST,
     MOST,
+    POINTER,
     Cell,
     Cells,
     Choice,
@@ -21,7 +22,6 @@ from .values import (
     ListInMemory,
     Number,
     Optional,
-    POINTER,
     Static,
     Tuple,
     UnsupportedError,
@@ -117,7 +117,7 @@ def _joined_numbers(a: Number, b: Number, widens: bool) -> Number:
 
 def _is_exact(kind: Number) -> bool:
     """Return whether every number of a kind is a float64."""
-    return kind.name == "float" or (-(1 << 53) <= kind.low and kind.high <= 1 << 53)
+    return kind.name == "float" or (kind.low >= -(1 << 53) and kind.high <= 1 << 53)
 
 
 def _interval(low: int, high: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Parts of Python and of the board in plain Python, which are compiled like heuristics."""
 
 # mypy: ignore-errors
-# ruff: noqa: ANN001, ANN201, D103
+# ruff: noqa: D103
 
 
 def is_element(items, value):

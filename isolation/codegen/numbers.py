@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 from llvmlite import ir
@@ -112,7 +113,7 @@ def look_up(flow: Flow, values: list[Any], index: Signal, kind: Any) -> Signal:
 
 
 def _table(flow: Flow, constant: ir.Constant) -> Any:
-    name = f"table.{constant.type}.{hash(str(constant.constant)) & 0xFFFFFFFFFFFF:x}"
+    name = f"table.{sha256(str(constant).encode()).hexdigest()[:16]}"
     if name not in flow.module.globals:
         table = ir.GlobalVariable(flow.module, constant.type, name)
         table.initializer, table.global_constant, table.linkage = constant, True, "internal"
@@ -177,7 +178,7 @@ def _floats(flow: Flow, left: Value, right: Value, a: Number, b: Number) -> list
 
 def _exact(flow: Flow, given: Number) -> Number:
     """A number of which it is certain that it is a float64."""
-    if given.name == "int" and not (-_EXACT <= given.low and given.high <= _EXACT):
+    if given.name == "int" and not (given.low >= -_EXACT and given.high <= _EXACT):
         shifted = flow.build.add(given.signal, whole(_EXACT))
         flow.give_up_if(flow.build.icmp_unsigned(">", shifted, whole(2 * _EXACT)))
     return given
@@ -216,7 +217,7 @@ def _sum(flow: Flow, operation: type[ast.AST], a: Number, b: Number) -> Number:
     name = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}[operation]
     ends = [OPERATORS[operation](x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     low, high = min(ends), max(ends)
-    if LEAST <= low and high <= MOST:
+    if low >= LEAST and high <= MOST:
         return Number("int", getattr(flow.build, name)(a.signal, b.signal, flags=("nsw",)), low, high)
     result = getattr(flow.build, f"s{name}_with_overflow")(a.signal, b.signal)
     flow.give_up_if(flow.build.extract_value(result, 1))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..usercode.function_source import changes_itself, is_users
 from . import library
 from .board import attribute_of_game, cells_of, has_cell, is_empty
 from .conversions import as_table, convert
@@ -26,8 +27,8 @@ from .numbers import (
     truth_of_number,
 )
 from .values import (
-    INT,
     BOOL,
+    INT,
     Bound,
     Cell,
     Cells,
@@ -51,6 +52,7 @@ from .values import (
     of_kind,
     parts_of,
     signals_of,
+    static,
     truth,
     whole,
 )
@@ -410,6 +412,11 @@ def attribute(flow: Flow, value: Value, name: str) -> Value:
 
 
 def _attribute_of_object(flow: Flow, value: Static, name: str) -> Value:
+    kind = type(value.value)
+    if is_users(kind) and not issubclass(kind, type | tuple) and changes_itself(kind):
+        raise UnsupportedError(
+            f"it asks an object of {kind.__name__}, which changes between calls", is_unrepeatable=True
+        )
     try:
         found = getattr(value.value, name)
     except AttributeError:
@@ -418,7 +425,7 @@ def _attribute_of_object(flow: Flow, value: Static, name: str) -> Value:
     is_method = (
         callable(found) and getattr(found, "__self__", None) is value.value and not isinstance(value.value, type)
     )
-    return Bound(value, name) if is_method and not hasattr(value.value, "__name__") else Static(found)
+    return Bound(value, name) if is_method and not hasattr(value.value, "__name__") else static(found)
 
 
 def set_attribute(flow: Flow, value: Value, name: str, item: Value) -> None:

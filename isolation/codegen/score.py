@@ -8,16 +8,18 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from ..compiling import object_code
 from ..native.layout import SCORE
-from ..rules.parameters import parameters_of
+from ..rules.parameters import Parameter, filled, owners
+from ..usercode.compile_error import CompileError
+from ..usercode.user_exceptions import format_exception
+from . import object_code
 from .calls import call
 from .conversions import convert
 from .flow import MOST_ROUNDS, Flow, Operations
 from .memory import ALLOCATE, BLOCK_WORDS, define_allocate
 from .numbers import to_float
 from .statements import run_body
-from .values import FLOAT, INT, POINTER, Game, Number, Player, Static, UnsupportedError, Value, whole
+from .values import FLOAT, INT, LEAST, MOST, POINTER, Game, Number, Player, Slot, Static, UnsupportedError, Value, whole
 
 _OPERATIONS = Operations(convert, call, run_body)
 
@@ -47,7 +49,7 @@ def score_module(function: Callable[[Any, Any], float], rows: int, columns: int)
     flow.at(start)
     flow.state = {}
     given: list[Value] = [Game(blank, cell_0, cell_1, turn), Player(player)]
-    value = call(flow, Static(function), given, _parameter_values(flow, function, parameters), "heuristic")
+    value = call(flow, Static(_with_slots(flow, function, parameters)), given, {}, "heuristic")
     if not flow.is_dead:
         flow.build.store(to_float(flow, value), result)
         flow.build.ret(ir.Constant(ir.IntType(32), 0))
@@ -59,15 +61,24 @@ def score_module(function: Callable[[Any, Any], float], rows: int, columns: int)
     return flow.module
 
 
-def _parameter_values(flow: Flow, function: Any, address: Any) -> dict[str, Value]:
-    values: dict[str, Value] = {}
-    for index, parameter in enumerate(parameters_of(function)):
-        loaded = flow.build.load(flow.build.gep(address, [whole(index)]))
-        whole_number = Number("int", flow.build.fptosi(loaded, INT)) if parameter.is_whole else None
-        values[parameter.name] = whole_number or Number("float", loaded)
-    if values and not hasattr(function, "__code__"):
-        raise UnsupportedError("parameters of a composite")
-    return values
+def _with_slots(flow: Flow, heuristic: Any, address: Any) -> Any:
+    """The heuristic with a slot for each of its parameters, which lie at an address."""
+    given: dict[int, dict[str, Slot]] = {}
+    index = 0
+    for part, own in owners(heuristic):
+        slots = given.setdefault(id(part), {})
+        for name, parameter in own.items():
+            loaded = flow.build.load(flow.build.gep(address, [whole(index)]))
+            slots[name] = Slot(parameter.default, _value_of(flow, parameter, loaded))
+            index += 1
+    return filled(heuristic, given)
+
+
+def _value_of(flow: Flow, parameter: Parameter, loaded: Any) -> Number:
+    if not parameter.is_whole:
+        return Number("float", loaded)
+    low, high = (int(end) if abs(end) < MOST else None for end in (parameter.least, parameter.most))
+    return Number("int", flow.build.fptosi(loaded, INT), LEAST if low is None else low, MOST if high is None else high)
 
 
 def _finish(flow: Flow, entry: Any) -> None:
@@ -82,13 +93,25 @@ def _finish(flow: Flow, entry: Any) -> None:
         ]
 
 
-def score_bitcode(function: Callable[[Any, Any], float], rows: int, columns: int) -> bytes:
-    """What `score_module` gives, optimised, as bitcode.
+def score_text(function: Callable[[Any, Any], float], rows: int, columns: int) -> str:
+    """The text of `score_module`, the same in every process.
 
     Raises:
-        UnsupportedError: the heuristic cannot be compiled.
+        CompileError: the heuristic cannot be compiled.
     """
-    module = llvm.parse_assembly(str(score_module(function, rows, columns)))
+    try:
+        return str(score_module(function, rows, columns))
+    except RecursionError:
+        raise UnsupportedError("it is nested too deeply to be compiled") from None
+    except CompileError:
+        raise
+    except Exception as error:  # whatever people write, the heuristic runs
+        raise UnsupportedError(f"it cannot be compiled ({format_exception(error)})") from error
+
+
+def bitcode(text: str) -> bytes:
+    """The text of a module as bitcode, optimised, in which nothing but `SCORE` can be seen from outside."""
+    module = llvm.parse_assembly(text)
     module.triple = llvm.get_process_triple()
     object_code.optimise(module)
     for defined in module.functions:

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 from llvmlite import ir
 
+from ..usercode.compile_error import CompileError
+
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 INT, FLOAT, BOOL = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
 POINTER = INT.as_pointer()
@@ -20,8 +22,8 @@ Signal = Any
 """An LLVM value, or in a kind its type."""
 
 
-class UnsupportedError(Exception):
-    """The compiler cannot compile an expression; the message says why."""
+class UnsupportedError(CompileError):
+    """The compiler cannot compile an expression; the reason says why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,22 @@ class Player(Value):
     """One of the two players."""
 
     signal: Signal
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """Stands in a Python object for a value that is not known: that of a parameter, whose default is `default`."""
+
+    default: float
+    value: Value
+
+    def __float__(self) -> float:
+        return float(self.default)
+
+
+def static(value: Any) -> Value:
+    """A Python object as a value; what a slot stands for."""
+    return value.value if isinstance(value, Slot) else Static(value)
 
 
 @dataclass(frozen=True)

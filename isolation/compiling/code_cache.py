@@ -19,11 +19,11 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import IO
 
+from ..codegen import object_code
 from ..files.atomic_write import write_atomic, write_text
 from ..files.cache_folder import ENVIRONMENT_VARIABLE as ENVIRONMENT_VARIABLE
 from ..files.cache_folder import folder as folder
 from ..usercode.parsing import SilentLoader
-from . import object_code
 
 _LONGEST_WAIT = 60.0
 _LOOKS_EVERY = 0.02
@@ -58,9 +58,8 @@ def engine_sources() -> list[Path]:
     folders = {
         "rules": ("board", "classic_board", "game", "geometry", "net", "parameters", "seeds", "third_edition"),
         "usercode": ("timeouts",),
-        "compiling": (
-            *("comparison", "compile_errors", "compile_heuristic", "linking", "llvm_ir", "object_code", "specialise"),
-        ),
+        "compiling": (*("comparison", "compile_errors", "compile_heuristic", "linking", "llvm_ir", "specialise"),),
+        "codegen": ("object_code", "score"),
     }
     return [
         *(package / folder / f"{name}.py" for folder, names in folders.items() for name in names),

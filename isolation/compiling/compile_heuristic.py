@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codegen.score import score_text
 from ..loading.integrity import ChangedError, unchanged
 from ..native import workspaces
 from ..native.layout import FAILED
 from ..rules.classic_board import Board
-from ..rules.parameters import BoundHeuristic, parameter_values
+from ..rules.parameters import BoundHeuristic, base_function, parameter_values, parameters_of
 from ..suggestions import CompilerFault
 from . import FUNCTIONS_REMEMBERED, code_cache
 from .comparison import Problem, compare, sample_positions, samples_of
@@ -52,7 +53,7 @@ class CompiledHeuristic:
 
     Attributes:
         function: the heuristic.
-        score: the generated module that specialised searches import; heuristics that differ in parameters share it.
+        score: the generated module of its code; heuristics that differ in parameters share it. See `score_on`.
         parameters: float64[n], the values of its parameters in the order of `parameters_of`.
     """
 
@@ -79,8 +80,16 @@ class CompiledHeuristic:
             )
             return None if desk.numbers[FAILED] else value
 
+    def score_on(self, size: tuple[int, int]) -> ScoreModule:
+        """The generated module that searches on boards of a size are specialised on.
+
+        Raises:
+            CompileError: it is for another size, and the heuristic does not compile for this one.
+        """
+        return self.score if self.score.size in (None, size) else compile_heuristic(self.function, size).score
+
     def _evaluation(self, rows: int, columns: int) -> NativeFunction:
-        return native_function("evaluate", self.score, rows, columns)
+        return native_function("evaluate", self.score_on((rows, columns)), rows, columns)
 
 
 def compile_heuristic(function: Heuristic, size: tuple[int, int] = (7, 7)) -> CompiledHeuristic:
@@ -106,10 +115,22 @@ def with_parameters(compiled: CompiledHeuristic, function: Heuristic) -> Compile
 
 def mark_uncompilable(function: Heuristic, size: tuple[int, int], reason: str) -> None:
     """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
+    refusal = _written(Problem(reason))
+    with suppress(CompileError):
+        code_cache.write(_problem_file(_direct_module(base_function(function), size), size), refusal)
     for attempt in range(ATTEMPTS):
         with suppress(CompileError):
-            score = _score_module(rewrite(function, attempt, size))
-            code_cache.write(_problem_file(score, size), _written(Problem(reason)))
+            code_cache.write(_problem_file(_score_module(rewrite(function, attempt, size)), size), refusal)
+
+
+def _direct_module(function: Heuristic, size: tuple[int, int]) -> ScoreModule:
+    """The module that the compiler in front makes of a heuristic.
+
+    Raises:
+        CompileError: it does not take the heuristic.
+    """
+    text = score_text(function, *size)
+    return ScoreModule(code_cache.folder() / code_cache.fingerprint(text), text, size)
 
 
 def _score_module(rewritten: Rewritten) -> ScoreModule:
@@ -132,6 +153,8 @@ def compiled_alone(function: Heuristic, size: tuple[int, int] = (7, 7)) -> Compi
     Raises:
         CompileError: why it cannot be compiled, with the line of the reason where known.
     """
+    with suppress(CompileError):
+        return _at_defaults(function, _direct_module(base_function(function), size))
     rewritten = rewrite(function, size=size)
     compiled = _uncompiled(function, rewritten)
     if problem := _why_not_compiled(compiled, rewritten, size):
@@ -148,6 +171,14 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def _compiled_or_refused(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic | CompileError:
+    with suppress(CompileError):
+        compiled = _at_defaults(function, _direct_module(function, size))
+        if _judged(compiled, size, lambda: _find_problem(compiled, None, size)) is None:
+            return compiled
+    return _rewritten_or_refused(function, size)
+
+
+def _rewritten_or_refused(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic | CompileError:
     reason: CompileError | None = None
     seen: set[str] = set()
     is_fault = False
@@ -188,29 +219,40 @@ def _tried(
 ) -> tuple[CompiledHeuristic, Problem | None]:
     """A heuristic as it was rewritten, and what keeps it from being used so."""
     compiled = _uncompiled(function, rewritten)
+    return compiled, _judged(compiled, size, lambda: _find_problem(compiled, rewritten, size))
+
+
+def _judged(
+    compiled: CompiledHeuristic, size: tuple[int, int], find: Callable[[], Problem | None]
+) -> Problem | None:
+    """What keeps a compiled heuristic from being used: as it is known, or is found."""
     file = _problem_file(compiled.score, size)
     problem = _of_this_process.get(file) or _known_problem(file)
     if problem is _UNKNOWN:
         started = time.perf_counter()
         try:
             with unchanged():
-                problem = _find_problem(compiled, rewritten, size)
+                problem = find()
         except ChangedError as error:
             problem = Problem(str(error))
         verdict = f"refused: {problem.reason}" if problem else "compiled and compared with Python"
-        name = getattr(function, "__name__", repr(function))
+        name = getattr(compiled.function, "__name__", repr(compiled.function))
         _LOGGER.debug("%s: %s in %.2f s", name, verdict, time.perf_counter() - started)
         if problem is None or problem.is_kept:
             code_cache.write(file, _written(problem))
         else:
             _of_this_process[file] = problem
-    return compiled, problem
+    return problem
 
 
 def _uncompiled(function: Heuristic, rewritten: Rewritten) -> CompiledHeuristic:
-    """A heuristic as it was rewritten, at the defaults of its parameters, of which nothing is compiled so far."""
-    defaults = [parameter.default for parameter in rewritten.parameters]
-    return CompiledHeuristic(function, _score_module(rewritten), np.array(defaults, np.float64))
+    """A heuristic as it was rewritten, of which nothing is compiled so far."""
+    return _at_defaults(function, _score_module(rewritten))
+
+
+def _at_defaults(function: Heuristic, score: ScoreModule) -> CompiledHeuristic:
+    defaults = [parameter.default for parameter in parameters_of(function)]
+    return CompiledHeuristic(function, score, np.array(defaults, np.float64))
 
 
 def _written(problem: Problem | None) -> str:
@@ -238,16 +280,19 @@ def _known_problem(file: Path) -> Any:
     return _UNKNOWN
 
 
-def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> Problem | None:
-    """Why a heuristic does not compile or computes something else than its source; None if all is well."""
+def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten | None, size: tuple[int, int]) -> Problem | None:
+    """Why a heuristic does not compile or computes something else than its source; None if all is well.
+
+    `rewritten` is what it was compiled from, None if that is its own source.
+    """
     if problem := _why_not_compiled(compiled, rewritten, size):
         return problem
-    others = samples_of(compiled.function, rewritten.parameters)
+    others = samples_of(compiled.function, parameters_of(compiled.function))
     variants = [compiled, *(with_parameters(compiled, other) for other in others)]
     return compare([(variant.function, variant.value_of) for variant in variants], size)
 
 
-def _why_not_compiled(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> Problem | None:
+def _why_not_compiled(compiled: CompiledHeuristic, rewritten: Rewritten | None, size: tuple[int, int]) -> Problem | None:
     try:
         compiled._evaluation(*size)
     except CompilerFault as fault:
@@ -257,7 +302,7 @@ def _why_not_compiled(compiled: CompiledHeuristic, rewritten: Rewritten, size: t
     except CompileError as error:
         return Problem(error.reason)
     except Exception as error:
-        if not refuses_heuristic(error):
+        if rewritten is None or not refuses_heuristic(error):
             raise
         return Problem(*rewritten.explain(error))
     return None

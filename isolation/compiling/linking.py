@@ -24,9 +24,11 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 
+from ..codegen import object_code
+from ..codegen.score import bitcode
 from ..native.layout import NOT_A_NUMBER, RANK, SCORE, WON, WORTH
 from ..native.runtime.numpy_loops import LOOP, numpy_loop
-from . import code_cache, object_code
+from . import code_cache
 from .compile_errors import CompileError
 
 _ENTRY = "isolation_entry"
@@ -63,9 +65,11 @@ def kernel_code(name: str, text: str, arguments: int) -> bytes:
 
 
 def score_code(score: Any, rows: int, columns: int) -> bytes:
-    """The intermediate code of a heuristic for a board size: its module's `link`."""
+    """The intermediate code of a heuristic for a board size: its module's `link`, or itself."""
 
     def compiled() -> bytes:
+        if score.size is not None:
+            return bitcode(score.text)
         from numba import types
 
         from ..native.extern_heuristic import PARAMETERS

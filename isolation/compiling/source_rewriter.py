@@ -21,6 +21,7 @@ from typing import Any
 from ..rules.net import Net
 from ..rules.parameters import Parameter, base_function, opened, owners
 from ..rules.third_edition import StateHeuristic
+from ..usercode.function_source import Definition, definition, parameters, taken
 from ..usercode.parsing import parse, parse_expression
 from ..usercode.user_exceptions import format_exception, to_one_line
 from . import FUNCTIONS_REMEMBERED
@@ -45,7 +46,6 @@ from .rewrites.sequences import LowerGenerators, LowerIterators, LowerTexts, Low
 from .rewrites.simplification import CleanUp, EvaluateConstants, Fold, LargeResults, Prune
 from .rewrites.tables import Literals, LowerRaggedTables, SizeTables, read_from_arrays
 from .source.dependence import unrepeatable_code
-from .source.function_source import Definition, definition, parameters, taken
 from .source.rewrite import FunctionContext, Rewrite, at, call, function, name, statements
 from .source.scopes import SUPPORT, Callee, Kind, Nested, Scope, as_callee, scope_of, variables_read
 from .source.stand_ins import is_of_library, is_stand_in

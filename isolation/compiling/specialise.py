@@ -58,10 +58,17 @@ _WORD = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class ScoreModule:
-    """The generated module of a heuristic: its folder in the library, and its text, which defines `link`."""
+    """The generated module of a heuristic.
+
+    Attributes:
+        folder: where it lies in the library.
+        text: Python, which defines `link`; of a module for one size, LLVM's intermediate code.
+        size: the rows and columns of the boards that it is for; None if it is for all.
+    """
 
     folder: Path
     text: str
+    size: tuple[int, int] | None = None
 
     def load(self) -> Any:
         """Import it."""

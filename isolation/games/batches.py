@@ -449,7 +449,7 @@ def evaluate_all(
     """
     given = heuristic.parameters if parameters is None else parameters
     values, parameters = np.empty(len(asking)), np.ascontiguousarray(given, np.float64)
-    call = _compiled("values", asking.size, heuristic.score)
+    call = _compiled("values", asking.size, heuristic.score_on(asking.size))
     failure = "the heuristic raises an exception at one of the positions"
     numbers = workspaces.address_of(parameters)
     call_in_batches(call, len(asking), (*asking.columns, COUNT, DESK, numbers, values), failure)
@@ -489,7 +489,7 @@ def expected_lines(
     most = np.full(count, NO_LIMIT) if nodes is None else np.ascontiguousarray(nodes, np.int64)
     parameters = np.ascontiguousarray(parameters, np.float64)
     filled = (workspaces.address_of(parameters), lines.scores, lines.plies, lines.cells)
-    call = _compiled("lines", positions.size, heuristic.score)
+    call = _compiled("lines", positions.size, heuristic.score_on(positions.size))
     failure = "the heuristic raises an exception or returns NaN in a search"
     call_in_batches(call, count, (*packed(positions), COUNT, depth or 0, most, DESK, *filled), failure)
     return lines

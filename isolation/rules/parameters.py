@@ -151,8 +151,8 @@ class BoundHeuristic:
             id(part): {own: values[parameter.name] for own, parameter in parameters.items() if parameter.name in values}
             for part, parameters in owners(self.function)
         }
-        filled: Heuristic = _filled(self.function, given)
-        return filled
+        bound: Heuristic = filled(self.function, given)
+        return bound
 
 
 def parameters_of(heuristic: Any) -> tuple[Parameter, ...]:
@@ -285,13 +285,14 @@ def _parts(heuristic: Any) -> list[Any]:
     return heuristics
 
 
-def _filled(heuristic: Any, given: Mapping[int, Mapping[str, float]]) -> Any:
+def filled(heuristic: Any, given: Mapping[int, Mapping[str, Any]]) -> Any:
+    """The heuristic with values for parameters, by the id of the part that has them and their names there."""
     heuristic = opened(heuristic)
     if not hasattr(heuristic, "phases"):
         return partial(heuristic, **given[id(heuristic)]) if given.get(id(heuristic)) else heuristic
     own = given.get(id(heuristic), {})
     phases = tuple(
-        (until, tuple((_weighed(weight, own), _filled(part, given)) for weight, part in parts))
+        (until, tuple((_weighed(weight, own), filled(part, given)) for weight, part in parts))
         for until, parts in heuristic.phases
     )
     return replace(heuristic, phases=phases)

@@ -98,7 +98,7 @@ def compiled_search(
     """Return the compiled search of a heuristic by a method under a limit, or random or greedy player, for a size."""
     ordered = options.order_moves and method == "alphabeta"
     quiescent = options.quiescence and method not in TREES
-    function = native_function(method, heuristic.score if heuristic else None, *size, ordered, quiescent)
+    function = native_function(method, heuristic.score_on(size) if heuristic else None, *size, ordered, quiescent)
     flags = on_desk.STOP_ON_AGREEMENT * options.stop_on_agreement | on_desk.RANDOM_TIES * options.random_ties
     parameters = heuristic.parameters if heuristic else NO_PARAMETERS
     depth = limit.depth or 0 if limit else 0

@@ -29,7 +29,7 @@ from knights_isolation.isolation import Board, Limit, perft, search, solve
 from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, specialise
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from knights_isolation.isolation.compiling.source.function_source import file_tree
+from knights_isolation.isolation.usercode.function_source import file_tree
 from knights_isolation.isolation.compiling.source_rewriter import rewrite
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_module

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from knights_isolation import heuristics
-from knights_isolation.isolation.compiling import object_code
+from knights_isolation.isolation.codegen import object_code
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
 from knights_isolation.isolation.compiling.linking import score_code, use_integer_ranks
 from knights_isolation.isolation.native.layout import NOT_A_NUMBER, RANK, SCORE, WON, WORTH

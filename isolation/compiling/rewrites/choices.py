@@ -13,8 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...usercode.function_source import bound_names, definition
 from ..compile_errors import CompileError
-from ..source.function_source import bound_names, definition
 from ..source.rewrite import FunctionContext, Rewrite, at, call, function, name, statements, written_out
 from ..source.scopes import Callee, Choices, Nested, as_callee, scope_of
 from ..source.stand_ins import is_of_library

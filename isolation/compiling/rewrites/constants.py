@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...rules.net import Net
+from ...usercode.function_source import fields_of
 from ...usercode.parsing import parse, parse_expression
 from ..compile_errors import refuse, refuse_unrepeatable
-from ..source.function_source import fields_of
 from ..source.rewrite import is_fresh, support
 
 LARGEST = 1 << 63

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from ...usercode.function_source import bound_names, definition
 from ..compile_errors import CompileError, refuse
-from ..source.function_source import bound_names, definition
 from ..source.rewrite import Replaced, Rewrite, at, call, name, statements, support, target, written_out
 from ..source.scopes import Callee, Missing, Nested, free_names, scope_of
 from ..source.stand_ins import OF_LENGTHS, counted, counted_elements, counts_joined, is_of_library, most_common

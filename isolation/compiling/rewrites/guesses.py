@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from ...usercode.function_source import Definition, definition, parameters
 from ..compile_errors import CompileError
-from ..source.function_source import Definition, definition, parameters
 from ..source.rewrite import Rewrite, at, is_fresh, support
 from ..source.scopes import Callee, Nested
 from .element_types import is_empty, pairs

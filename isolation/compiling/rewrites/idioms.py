@@ -12,8 +12,8 @@ from collections import Counter
 from itertools import count
 from typing import Any
 
+from ...usercode.function_source import definition, is_name, names_in
 from ..compile_errors import CompileError, refuse
-from ..source.function_source import definition, is_name, names_in
 from ..source.rewrite import Rewrite, at, call, function, name, target
 from ..source.scopes import Nested
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
+from ...usercode.function_source import bound_names, changed_name, definition, file_tree, names_in, taken
 from ..source.dependence import Dependence, facts_or_everything, roles_of
-from ..source.function_source import bound_names, changed_name, definition, file_tree, names_in, taken
 from ..source.rewrite import FunctionContext, Rewrite, at, name, target
 
 _GIVING = {"get", "setdefault", "items", "values", "pop"}

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from ..source.function_source import bound_names, parameters
+from ...usercode.function_source import bound_names, parameters
 from ..source.rewrite import Rewrite, at, call, name, statements, support, target
 from .element_types import pairs
 from .guesses import Examples, is_none

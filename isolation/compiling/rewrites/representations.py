@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from ..source.function_source import names_in
+from ...usercode.function_source import names_in
 from ..source.rewrite import FunctionContext, Rewrite, at, call, name, support, target, written_out
 from ..source.scopes import Missing
 from .constants import loses_its_order, refuse_order

@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from ...usercode.function_source import definition, is_name
 from ..compile_errors import CompileError, refuse
 from ..source import stand_ins
-from ..source.function_source import definition, is_name
 from ..source.rewrite import Rewrite, at, call, function, name, statements, support, target, written_out
 from ..source.scopes import Nested
 from .element_types import pairs, with_values

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from ...rules.classic_board import Board
+from ...usercode.function_source import Definition, bound_names, has_only_methods, names_in, parameters, taken
 from ...usercode.parsing import parse_expression
 from ..compile_errors import CompileError, refuse
-from ..source.function_source import Definition, bound_names, has_only_methods, names_in, parameters, taken
 from ..source.rewrite import FunctionContext, Rewrite, at, holds_constants, target, written_out
 from ..source.scopes import Callee, KnownValue, Nested, as_callee, free_names
 

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from ...usercode.function_source import bound_names, changed_globals, codes_in, definition, file_tree, taken
 from ...usercode.parsing import parse_expression
 from ...usercode.timeouts import cpu_timeout
 from ..compile_errors import CompileError
 from ..source.dependence import SIZE, Dependence, facts_or_everything, roles_of, unrepeatable_code
-from ..source.function_source import bound_names, changed_globals, codes_in, definition, file_tree, taken
 from ..source.rewrite import FunctionContext, Rewrite, at, call, name, statements, target, written_out
 from ..source.scopes import SUPPORT, scope_of
 from .memos import LowerMemos

@@ -11,8 +11,8 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ...rules.parameters import unpartial
+from ...usercode.function_source import Definition, bound_names, changed_name, codes_in, definition, taken
 from ..compile_errors import CHANCE_AND_TIME, CompileError
-from .function_source import Definition, bound_names, changed_name, codes_in, definition, taken
 from .scopes import Kind, as_callee
 
 Fact = str | tuple[str, object]

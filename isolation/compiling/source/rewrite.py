@@ -10,9 +10,16 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
 
+from ...usercode.function_source import (
+    Definition,
+    changed_name,
+    changed_parameters,
+    definition,
+    never_changes,
+    parameters,
+)
 from ...usercode.parsing import parse
 from ..compile_errors import CompileError, refuse
-from .function_source import Definition, changed_name, changed_parameters, definition, never_changes, parameters
 from .scopes import SUPPORT, Callee, Kind, KnownValue, Nested, Scope, as_callee, builtin_name, callee_of_object
 
 _FRESH = "_v"

@@ -12,8 +12,8 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any, Literal
 
 from ...rules.parameters import opened
+from ...usercode.function_source import Definition, assigned, changed_globals, file_tree, names_in, never_changes, taken
 from ..compile_errors import refuse, refuse_unrepeatable
-from .function_source import Definition, assigned, changed_globals, file_tree, names_in, never_changes, taken
 from .stand_ins import is_numpys, stand_in
 
 Kind = Literal["game", "player"]

@@ -13,8 +13,8 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
-from ...usercode.parsing import parse, reading, suppress_warnings
-from ..compile_errors import CompileError, refuse
+from .compile_error import CompileError
+from .parsing import parse, reading, suppress_warnings
 
 Definition = ast.FunctionDef | ast.Lambda
 
@@ -44,7 +44,7 @@ def definition(function: FunctionType) -> Definition:
     if len(candidates) > 1:
         candidates = [node for node in candidates if essence(_code(node)) == essence(function.__code__)]
     if not candidates:
-        refuse(f"the definition of {function.__name__} is not found in its file")
+        raise CompileError(f"the definition of {function.__name__} is not found in its file")
     return candidates[0]
 
 
