@@ -222,9 +222,7 @@ def _tried(
     return compiled, _judged(compiled, size, lambda: _find_problem(compiled, rewritten, size))
 
 
-def _judged(
-    compiled: CompiledHeuristic, size: tuple[int, int], find: Callable[[], Problem | None]
-) -> Problem | None:
+def _judged(compiled: CompiledHeuristic, size: tuple[int, int], find: Callable[[], Problem | None]) -> Problem | None:
     """What keeps a compiled heuristic from being used: as it is known, or is found."""
     file = _problem_file(compiled.score, size)
     problem = _of_this_process.get(file) or _known_problem(file)
@@ -292,7 +290,9 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten | None, size
     return compare([(variant.function, variant.value_of) for variant in variants], size)
 
 
-def _why_not_compiled(compiled: CompiledHeuristic, rewritten: Rewritten | None, size: tuple[int, int]) -> Problem | None:
+def _why_not_compiled(
+    compiled: CompiledHeuristic, rewritten: Rewritten | None, size: tuple[int, int]
+) -> Problem | None:
     try:
         compiled._evaluation(*size)
     except CompilerFault as fault:

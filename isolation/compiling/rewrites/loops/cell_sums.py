@@ -20,8 +20,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from ....usercode.function_source import bound_names, names_in, parameters
 from ....usercode.parsing import parse_expression
-from ...source.function_source import bound_names, names_in, parameters
 from ...source.rewrite import at, function, name, support, target
 from ...source.scopes import SUPPORT
 

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from ....rules.classic_board import Board
+from ....usercode.function_source import bound_names, changed_name, fields_of, names_in, never_changes
 from ...compile_errors import CompileError
-from ...source.function_source import bound_names, changed_name, fields_of, names_in, never_changes
 from ...source.rewrite import Rewrite, at, mark_written_out, written_out
 from ...source.scopes import as_callee, callee_of_object
 from ..tables import is_ragged
