@@ -237,7 +237,7 @@ def _written_in(
     path = (frames[-1].site if frames else None, site, id(node))
     parent = around if around.number >= 0 else None
     cells = {} if parent else around.cells
-    number = next(flow.numbers)
+    number = flow.heap.number((path, tuple(flow.unrolled)))
     frame = Frame(node, around.space, cells, around.changes, parent, number, hash(path), flow.collect())
     for name, value in bound.items():
         flow.here()["local", frame.number, name] = value
@@ -271,7 +271,7 @@ def _call_choice(
     flow: Flow, function: Choice, arguments: Sequence[Value], keywords: dict[str, Value], site: Hashable
 ) -> Value:
     """What a call of one of several functions gives."""
-    result = ("hidden", (site, "choice", next(flow.numbers)))
+    result = ("hidden", (flow.path, site, "choice"))
     ends = flow.collect()
     for place, option in enumerate(function.options):
         is_last = place == len(function.options) - 1

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from dataclasses import replace
 
 from . import library
 from .board import column_of, row_of
-from .flow import Flow, State
-from .kinds import has_same_layout, name_of
-from .memory import in_memory_list
+from .flow import Flow
+from .kinds import join, name_of
+from .memory import as_table
 from .numbers import look_up, number, to_float
 from .values import (
     INT,
     Cell,
-    Cells,
     Choice,
     Entries,
     Fields,
     Held,
     Items,
-    ListInMemory,
     Number,
     Optional,
+    Pointer,
     Reference,
     Static,
     Tuple,
@@ -29,53 +28,43 @@ from .values import (
     Value,
     blank_of,
     kind_of,
-    parts_of,
     truth,
     whole,
 )
 
 
-def convert(flow: Flow, value: Value, kind: Value, where: Hashable) -> Value:
-    """The value as one of a kind that holds it; `where` is the location that holds it, if one does.
+def convert(flow: Flow, value: Value, kind: Value) -> Value:
+    """The value as one of a kind that holds it.
 
     Raises:
         UnsupportedError: the kind does not hold it.
     """
     if isinstance(kind, Held):
-        return _held(flow, value, kind, where)
+        return _held(flow, value, kind)
+    if isinstance(kind, Pointer):
+        return _pointer(flow, value, kind)
     if kind_of(value) == kind:
         return value
     if isinstance(kind, Number):
         return _number(flow, value, kind)
     if isinstance(kind, Optional):
-        return _optional(flow, value, kind, where)
+        return _optional(flow, value, kind)
     if isinstance(kind, Choice):
         return _choice(flow, value, kind)
     if isinstance(kind, Tuple):
         items = items_of_tuple(flow, value)
         if len(items) == len(kind.items):
-            return Tuple(_all(flow, items, kind.items, where), kind.named)
-    if isinstance(kind, Cells) and isinstance(value, Cells):
-        return Cells(value.signal, kind.order)
-    if isinstance(kind, ListInMemory):
-        return _list(flow, value, kind)
+            return Tuple(_all(flow, items, kind.items), kind.named)
     if isinstance(kind, Items | Entries | Fields) and type(value) is type(kind):
-        items = _all(flow, value.items, kind.items, where)  # type: ignore[attr-defined]
-        if isinstance(kind, Items):
-            return Items(items)
-        return Entries(kind.keys, items) if isinstance(kind, Entries) else Fields(kind.owner, kind.names, items)
+        items = _all(flow, value.items, kind.items)  # type: ignore[attr-defined]
+        return replace(kind, items=items)
     if isinstance(kind, Fields) and isinstance(value, Entries) and kind.owner is library.Table:
-        return convert(flow, as_table(flow, value), kind, where)
+        return convert(flow, as_table(flow, value), kind)
     raise UnsupportedError(f"{name_of(kind_of(value))} becomes {name_of(kind)}")
 
 
-def as_table(flow: Flow, content: Entries) -> Fields:
-    """The content of a dictionary whose keys are known as that of one whose keys are not."""
-    return Fields(library.Table, ("names", "held"), (flow.new(Items(content.keys)), flow.new(Items(content.items))))
-
-
-def _all(flow: Flow, values: tuple[Value, ...], kinds: tuple[Value, ...], where: Hashable) -> tuple[Value, ...]:
-    return tuple(convert(flow, value, kind, where) for value, kind in zip(values, kinds, strict=True))
+def _all(flow: Flow, values: tuple[Value, ...], kinds: tuple[Value, ...]) -> tuple[Value, ...]:
+    return tuple(convert(flow, value, kind) for value, kind in zip(values, kinds, strict=True))
 
 
 def items_of_tuple(flow: Flow, value: Value) -> tuple[Value, ...]:
@@ -98,12 +87,12 @@ def _number(flow: Flow, value: Value, kind: Number) -> Value:
     return Number(kind.name, given.signal, kind.low, kind.high)
 
 
-def _optional(flow: Flow, value: Value, kind: Optional, where: Hashable) -> Value:
+def _optional(flow: Flow, value: Value, kind: Optional) -> Value:
     if isinstance(value, Static) and value.value is None:
         return Optional(truth(True), flow.settled(blank_of(kind.value)))
     if isinstance(value, Optional):
-        return Optional(value.signal, convert(flow, value.value, kind.value, where))
-    return Optional(truth(False), convert(flow, value, kind.value, where))
+        return Optional(value.signal, convert(flow, value.value, kind.value))
+    return Optional(truth(False), convert(flow, value, kind.value))
 
 
 def _choice(flow: Flow, value: Value, kind: Choice) -> Value:
@@ -117,38 +106,17 @@ def _choice(flow: Flow, value: Value, kind: Choice) -> Value:
     return Choice(look_up(flow, places, value.signal, INT), kind.options)
 
 
-def _list(flow: Flow, value: Value, kind: ListInMemory) -> Value:
-    if isinstance(value, Items):
-        return ListInMemory(in_memory_list(flow, value, kind.element).signal, kind.element)
-    if isinstance(value, ListInMemory):
-        if not has_same_layout(value.element, kind.element):
-            flow.doubts.append((flow.build.block, "a list holds elements of several kinds"))
-        return ListInMemory(value.signal, kind.element)
-    raise UnsupportedError(f"{name_of(kind_of(value))} becomes a list")
+def _pointer(flow: Flow, value: Value, kind: Pointer) -> Value:
+    """A reference to an object in memory, which an object that is not is put there for."""
+    pointer = flow.operations.point(flow, value) if isinstance(value, Reference) else value
+    if not isinstance(pointer, Pointer):
+        raise UnsupportedError(f"{name_of(kind_of(value))} becomes an object")
+    join(kind_of(pointer), kind)
+    return pointer
 
 
-def _held(flow: Flow, value: Value, kind: Held, where: Hashable) -> Value:
-    """A reference to an object of its own, with the content of another.
-
-    Where other variables refer to that as well, neither may be changed any more, unless both name one place in memory.
-    """
+def _held(flow: Flow, value: Value, kind: Held) -> Value:
+    """A reference to a new object with the content of another, to which nothing else refers."""
     if not isinstance(value, Reference):
         raise UnsupportedError(f"{name_of(kind_of(value))} becomes an object")
-    content = convert(flow, flow.content(value), kind.content, None)
-    if isinstance(content, ListInMemory):
-        flow.here()["object", value.number] = content
-    copy = flow.new(content)
-    if not isinstance(content, ListInMemory) and _is_named_elsewhere(flow.here(), value.number, where):
-        flow.here()["shared", value.number] = flow.here()["shared", copy.number] = Static(True)
-    elif ("shared", value.number) in flow.here():
-        flow.here()["shared", copy.number] = Static(True)
-    return copy
-
-
-def _is_named_elsewhere(state: State, number: int, where: Hashable) -> bool:
-    return any(
-        isinstance(part, Reference) and part.number == number
-        for location, value in state.items()
-        if location != where
-        for part in parts_of(value)
-    )
+    return flow.new(convert(flow, flow.content(value), kind.content))

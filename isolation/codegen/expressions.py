@@ -64,7 +64,7 @@ def evaluate(flow: Flow, node: ast.AST) -> Value:
     compiled = _EXPRESSIONS.get(type(node))
     if compiled is None:
         raise UnsupportedError(f"an expression of the kind {type(node).__name__}")
-    flow.line = getattr(node, "lineno", flow.line)
+    flow.node = node
     return compiled(flow, node)
 
 
@@ -91,7 +91,7 @@ def _name(flow: Flow, node: ast.Name) -> Value:
         if key in flow.here():
             return flow.here()[key]
         if node.id in frame.own_names and node.id not in frame.nonlocals:
-            raise UnsupportedError(f"{node.id} may be unbound, or has different kinds")
+            raise UnsupportedError(flow.reasons.get(key, f"{node.id} is bound on some ways only"))
         if node.id in frame.cells:
             return frame.cells[node.id]
         around, frame = frame, frame.parent
@@ -239,7 +239,7 @@ def either(flow: Flow, test: ast.expr, then: Callable[[], None], otherwise: Call
 
 
 def _if_expression(flow: Flow, node: ast.IfExp) -> Value:
-    result = ("hidden", (site_of(flow, node), next(flow.numbers)))
+    result = ("hidden", (site_of(flow, node), "value"))
 
     def note(part: ast.expr) -> None:
         value = evaluate(flow, part)
@@ -261,7 +261,7 @@ def _taken(flow: Flow, result: Hashable) -> Value:
 
 def _bool_op(flow: Flow, node: ast.BoolOp) -> Value:
     is_and = isinstance(node.op, ast.And)
-    result = ("hidden", (site_of(flow, node), next(flow.numbers)))
+    result = ("hidden", (site_of(flow, node), "value"))
     ends = flow.collect()
     for place, part in enumerate(node.values):
         value = evaluate(flow, part)
@@ -322,7 +322,7 @@ def _compare(flow: Flow, node: ast.Compare) -> Value:
     if len(node.ops) == 1:
         right = evaluate(flow, node.comparators[0])
         return left if flow.is_dead else compare(flow, type(node.ops[0]), left, right)
-    result = ("hidden", (site_of(flow, node), next(flow.numbers)))
+    result = ("hidden", (site_of(flow, node), "value"))
     ends = flow.collect()
     for place, (operation, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
         right = evaluate(flow, comparator)
@@ -496,7 +496,8 @@ def _list_comprehension(flow: Flow, node: ast.ListComp) -> Value:
     if cells is not None:
         return cells
     made = flow.new(Items(()))
-    _rounds(flow, node, lambda: add_to_list(flow, made, evaluate(flow, node.elt)))
+    with flow.holding(made):
+        _rounds(flow, node, lambda: add_to_list(flow, made, evaluate(flow, node.elt)))
     return made
 
 
@@ -509,14 +510,16 @@ def _filtered_cells(flow: Flow, node: ast.ListComp) -> Value | None:
     content = flow.content(items)
     if not isinstance(content, Cells) or content.order == "set":
         made = flow.new(Items(()))
-        _rounds(flow, node, lambda: add_to_list(flow, made, evaluate(flow, node.elt)), items)
+        with flow.holding(made):
+            _rounds(flow, node, lambda: add_to_list(flow, made, evaluate(flow, node.elt)), items)
         return made
     made = flow.new(Cells(no_cells(flow), "set"))
 
     def add() -> None:
         call_method(flow, made, "add", [evaluate(flow, node.elt)], {}, site_of(flow, node))
 
-    _rounds(flow, node, add, items)
+    with flow.holding(made):
+        _rounds(flow, node, add, items)
     if flow.is_dead:
         return Static(None)
     kept = flow.content(made)
@@ -556,13 +559,15 @@ def _set_comprehension(flow: Flow, node: ast.SetComp) -> Value:
     def add() -> None:
         call_method(flow, made, "add", [evaluate(flow, node.elt)], {}, site)
 
-    _rounds(flow, node, add)
+    with flow.holding(made):
+        _rounds(flow, node, add)
     return made
 
 
 def _dict_comprehension(flow: Flow, node: ast.DictComp) -> Value:
     made = flow.new(Entries((), ()))
-    _rounds(flow, node, lambda: set_element_of(flow, made, evaluate(flow, node.key), evaluate(flow, node.value)))
+    with flow.holding(made):
+        _rounds(flow, node, lambda: set_element_of(flow, made, evaluate(flow, node.key), evaluate(flow, node.value)))
     return made
 
 

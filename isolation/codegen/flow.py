@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from llvmlite import ir
 
-from .kinds import join
+from .kinds import in_memory, join
 from .values import (
-    BOOL,
-    INT,
+    Heap,
     Held,
-    Items,
-    ListInMemory,
+    Pointer,
     Reference,
     Signal,
     Static,
@@ -25,13 +24,12 @@ from .values import (
     of_kind,
     parts_of,
     signals_of,
-    truth,
     whole,
     with_parts,
 )
 
 State = dict[Hashable, Value]
-"""The value of every location: ("local", frame, name), ("object", number), ("hidden", key), ("shared", number)."""
+"""The value of every location: ("local", frame, name), ("object", number), ("hidden", key)."""
 MOST_ROUNDS = 10_000_000
 FAILED, GIVEN_UP = 1, 2
 """What a compiled function returns in place of 0: the Python function raises; it was at it for too long."""
@@ -59,12 +57,18 @@ class Handler:
 class Operations:
     """What this module asks of those above it."""
 
-    convert: Callable[[Flow, Value, Value, Hashable], Value]
-    """Convert(flow, value, kind, location): the value as one of a kind."""
+    convert: Callable[[Flow, Value, Value], Value]
+    """Convert(flow, value, kind): the value as one of a kind."""
     call: Callable[[Flow, Value, Sequence[Value], dict[str, Value], Hashable], Value]
     """Call(flow, function, arguments, keywords, site): what a call gives."""
     run_body: Callable[[Flow, Any], None]
     """Run_body(flow, frame): emit the statements of a function."""
+    read: Callable[[Flow, Pointer], Value]
+    """Read(flow, pointer): what an object in memory holds."""
+    write: Callable[[Flow, Pointer, Value], None]
+    """Write(flow, pointer, content): let an object in memory hold something else."""
+    point: Callable[[Flow, Reference], Pointer]
+    """Point(flow, reference): a reference to an object that lies in memory from here on."""
 
 
 class Flow:
@@ -77,25 +81,31 @@ class Flow:
         state: what is known here; None where no way leads.
     """
 
-    def __init__(self, rows: int, columns: int, operations: Operations) -> None:
+    def __init__(self, rows: int, columns: int, operations: Operations, heap: Heap) -> None:
         self.rows, self.columns = rows, columns
         self.mask = ir.IntType(64 if rows * columns <= 64 else 128)
         self.module = ir.Module("score")
         self.operations = operations
+        self.heap = heap
         self.state: State | None = None
         self.handlers: list[Handler] = []
         self.pending: list[list[Edge]] = []
-        self.numbers = count()
-        self.doubts: list[tuple[Any, str]] = []
-        self._known: dict[Hashable, dict[Hashable, Value | None]] = {}
         self._depth = 0
+        self._held = 0
+        self.reasons: dict[Hashable, str] = {}
         self.function: Any = None
         self.build: Any = None
         self.fuel: Any = None
         self.memory: Any = None
         self.written_out = 1
-        self.line: int | None = None
+        self.unrolled: list[int] = []
+        self.node: Any = None
         self.frames: list[Any] = []
+
+    @property
+    def line(self) -> int | None:
+        """The line of the source whose code is being emitted."""
+        return getattr(self.node, "lineno", None)
 
     # --- where the code goes on
 
@@ -144,26 +154,54 @@ class Flow:
 
     # --- objects
 
+    @property
+    def path(self) -> Hashable:
+        """The calls that lead here."""
+        return self.frames[-1].site if self.frames else None
+
     def new(self, content: Value) -> Reference:
-        """A reference to a new object."""
-        number = next(self.numbers)
+        """A reference to a new object; its number is the same whenever the code here is emitted again."""
+        place = (self.path, id(self.node))
+        variant = 0
+        while ("object", number := self.heap.number((place, variant))) in self.here():
+            variant += 1
         self.here()["object", number] = content
         return Reference(number)
 
     def content(self, value: Value) -> Value:
         """What a reference refers to; any other value as it is."""
-        if not isinstance(value, Reference):
-            return value
-        if ("object", value.number) not in self.here():
-            raise UnsupportedError("an object that holds different things, depending on the way that leads here")
-        return self.here()["object", value.number]
+        if isinstance(value, Reference):
+            value = self._object(value)
+        return self.operations.read(self, value) if isinstance(value, Pointer) else value
+
+    def _object(self, reference: Reference) -> Value:
+        key = ("object", reference.number)
+        if key not in self.here():
+            raise UnsupportedError(self.reasons.get(key, "an object that is there on some ways only"))
+        return self.here()["object", reference.number]
+
+    @contextmanager
+    def holding(self, value: Value) -> Iterator[None]:
+        """Keep an object that no variable refers to while code is emitted that changes it."""
+        key = ("hidden", ("held", self._held))
+        self.here()[key] = value
+        self._held += 1
+        yield
+        self._held -= 1
+        if not self.is_dead:
+            self.here().pop(key, None)
 
     def change(self, reference: Value, content: Value) -> None:
         """Give an object another content."""
-        assert isinstance(reference, Reference)
-        if ("shared", reference.number) in self.here():
-            raise UnsupportedError("an object that has two names is changed")
-        self.here()["object", reference.number] = content
+        if isinstance(reference, Reference):
+            now = self._object(reference)
+            if not isinstance(now, Pointer):
+                self.here()["object", reference.number] = content
+                return
+            reference = now
+        if not isinstance(reference, Pointer):
+            raise UnsupportedError("what cannot be changed is changed")
+        self.operations.write(self, reference, content)
 
     # --- merges
 
@@ -181,20 +219,51 @@ class Flow:
             values = [edge.state[key] for edge in edges]
             if all(value is values[0] for value in values[1:]) or _carries_nothing(values):
                 continue
-            try:
-                plan[key] = self._join([(edge.state[key], edge.state) for edge in edges])
-            except UnsupportedError:
+            kind = self._common_kind(key, [edge.state for edge in edges])
+            if kind is None:
                 common.remove(key)
                 continue
+            plan[key] = kind
             for edge in edges:
-                self._convert_at(edge, key, plan[key])
+                self._convert_at(edge, key, kind)
         plan = {key: kind for key, kind in plan.items() if key in common}
         self._meet(edges, common, plan)
 
+    def _common_kind(self, key: Hashable, states: Sequence[State], widens: bool = False) -> Value | None:
+        """The kind that a location has where ways meet; None if there is none, or nothing refers to the object."""
+        try:
+            if _is_object(key):
+                reference = Reference(key[1])  # type: ignore[index]
+                if not any(_count(state)[reference.number] for state in states):
+                    return None
+                kinds = [self.deep_kind(reference, state) for state in states]
+            else:
+                kinds = [kind_of(state[key]) for state in states]
+                if any(kind != kinds[0] for kind in kinds[1:]):
+                    kinds = [self._kind_in_place(state[key], state) for state in states]
+            joined = kinds[0]
+            for kind in kinds[1:]:
+                joined = join(joined, kind, widens)
+        except UnsupportedError as error:
+            self.reasons[key] = error.reason
+            return None
+        return joined.content if _is_object(key) and isinstance(joined, Held) else joined
+
+    def _kind_in_place(self, value: Value, state: State) -> Value:
+        """The deep kind of a value, in which objects that others refer to as well lie in memory."""
+        kind = self.deep_kind(value, state)
+        counts = _count(state) if any(isinstance(part, Reference) for part in parts_of(value)) else None
+        is_alone = counts is None or all(
+            counts[part.number] < 2 for part in parts_of(value) if isinstance(part, Reference)
+        )
+        return kind if is_alone else in_memory(kind)
+
     def _convert_at(self, edge: Edge, key: Hashable, kind: Value) -> None:
         self.enter(edge)
-        value = self.operations.convert(self, self.here()[key], kind, key)
-        self.here()[key] = value
+        if _is_object(key) and isinstance(kind, Pointer):
+            self.operations.point(self, Reference(key[1]))  # type: ignore[index]
+        else:
+            self.here()[key] = self.operations.convert(self, self.here()[key], kind)
         edge.block, edge.state = self.build.block, self.here()
 
     def _meet(self, edges: Sequence[Edge], common: list[Hashable], plan: dict[Hashable, Value]) -> None:
@@ -202,7 +271,7 @@ class Flow:
         signals = []
         for edge in edges:
             self.enter(edge)
-            signals.append([signals_of(self._exposed(self.here()[key], kind)) for key, kind in plan.items()])
+            signals.append([signals_of(self.exposed(self.here()[key], kind)) for key, kind in plan.items()])
             self.build.branch(target)
         self.at(target)
         first = edges[0].state
@@ -212,15 +281,7 @@ class Flow:
                 self._phi(list(zip(ways, edges, strict=True)))
                 for ways in zip(*(each[number] for each in signals), strict=True)
             ]
-            self.state[key] = self._settled(of_kind(kind, iter(phis)))
-            if any(_is_shared(edge.state[key], edge.state) for edge in edges):
-                self._share(self.state[key])
-
-    def _share(self, value: Value) -> None:
-        """Note that the objects of a value have other names as well, so that nothing may change them."""
-        for part in parts_of(value):
-            if isinstance(part, Reference):
-                self.here()["shared", part.number] = Static(True)
+            self.state[key] = self.settled(of_kind(kind, iter(phis)))
 
     def _phi(self, ways: list[tuple[Signal, Edge]]) -> Signal:
         first = ways[0][0]
@@ -231,47 +292,30 @@ class Flow:
             phi.add_incoming(signal, edge.block)
         return phi
 
-    def _join(self, values: Sequence[tuple[Value, State]], widens: bool = False) -> Value:
-        """The kind that holds all of these values, each of its state."""
-        kinds = [kind_of(value) for value, _ in values]
-        if any(kind != kinds[0] for kind in kinds[1:]):
-            kinds = [self.deep_kind(value, state) for value, state in values]
-        joined = kinds[0]
-        for kind in kinds[1:]:
-            joined = join(joined, kind, widens)
-        return joined
-
     def deep_kind(self, value: Value, state: State) -> Value:
-        """The kind of a value in which references are to objects of their own."""
+        """The kind of a value in which references are to objects of their own, or in memory."""
         if isinstance(value, Reference):
             if ("object", value.number) not in state:
                 raise UnsupportedError("an object that holds different things, depending on the way that leads here")
-            return Held(self.deep_kind(state["object", value.number], state))
+            content = self.deep_kind(state["object", value.number], state)
+            return content if isinstance(content, Pointer) else Held(content, self.heap.site(value.number))
         parts = iter([self.deep_kind(part, state) for part in _own_parts(value)])
         return with_parts(kind_of(value), lambda _: next(parts))
 
-    def _exposed(self, value: Value, kind: Value) -> Value:
+    def exposed(self, value: Value, kind: Value) -> Value:
         """A value of a kind, with the content of references that are to objects of their own in it."""
         if isinstance(kind, Held):
-            return Held(self._exposed(self.content(value), kind.content))
+            return Held(self.exposed(self.content(value), kind.content), kind.site)
         if not any(isinstance(part, Held) for part in parts_of(kind)):
             return value
         parts = iter(list(_own_parts(kind)))
-        return with_parts(value, lambda part: self._exposed(part, next(parts)))
-
-    def _settled(self, value: Value) -> Value:
-        """The value with a new object for each that it holds."""
-        if isinstance(value, Held):
-            return self.new(self._settled(value.content))
-        return with_parts(value, self._settled)
+        return with_parts(value, lambda part: self.exposed(part, next(parts)))
 
     def settled(self, value: Value) -> Value:
-        """A value that was read from memory, with a new object for each that it holds."""
-        return self._settled(value)
-
-    def exposed(self, value: Value, kind: Value) -> Value:
-        """A value as memory holds it."""
-        return self._exposed(value, kind)
+        """The value with a new object for each that it holds."""
+        if isinstance(value, Held):
+            return self.new(self.settled(value.content))
+        return with_parts(value, self.settled)
 
     # --- loops
 
@@ -288,7 +332,7 @@ class Flow:
         again for less. What was found is remembered under `key`, for when the loop is met again. `own` are the kinds of
         the loop's own variables.
         """
-        known = self._known.setdefault(key, {})
+        known = self.heap.loops.setdefault(key, {})
         known.update(own or {})
         start, entry = self.here(), self.build.block
         blocks, instructions = len(self.function.blocks), len(entry.instructions)
@@ -304,9 +348,13 @@ class Flow:
         """Emit a loop for what is known of its variables; False if that was too much."""
         at_head: dict[Hashable, Value] = {}
         for key in sorted(known, key=_objects_last):
+            if key not in self.here():
+                continue
+            if known[key] is not None:
+                known[key] = self._kind_at_head(key, known[key], self.here(), self.here())
             if (kind := known[key]) is None:
-                self.here().pop(key, None)
-            elif key in self.here():
+                del self.here()[key]
+            else:
                 at_head[key] = kind
         phis, header = self._enter_loop(at_head)
         before = dict(self.here())
@@ -323,11 +371,9 @@ class Flow:
         for back in backs:
             for key, kind in at_head.items():
                 self._convert_at(back, key, kind)
-                if _is_shared(back.state[key], back.state) and not _is_shared(before[key], before):
-                    raise UnsupportedError("an object that gets a second name in a loop")
             self.enter(back)
             for key, kind in at_head.items():
-                for phi, signal in zip(phis[key], signals_of(self._exposed(self.here()[key], kind)), strict=True):
+                for phi, signal in zip(phis[key], signals_of(self.exposed(self.here()[key], kind)), strict=True):
                     phi.add_incoming(signal, back.block)
             self.build.branch(header)
         self.merge(ends)
@@ -336,8 +382,9 @@ class Flow:
     def _enter_loop(self, at_head: dict[Hashable, Value]) -> tuple[dict[Hashable, list[Any]], Any]:
         """Begin the block to which a loop's rounds come back; the phis of its variables, and the block."""
         for key, kind in at_head.items():
-            self.here()[key] = self.operations.convert(self, self.here()[key], kind, key)
-        signals = {key: signals_of(self._exposed(self.here()[key], kind)) for key, kind in at_head.items()}
+            edge = self.edge()
+            self._convert_at(edge, key, kind)
+        signals = {key: signals_of(self.exposed(self.here()[key], kind)) for key, kind in at_head.items()}
         before, header = self.build.block, self.block("loop")
         self.build.branch(header)
         self.at(header)
@@ -347,10 +394,7 @@ class Flow:
             for phi, signal in zip(phis[key], incoming, strict=True):
                 phi.add_incoming(signal, before)
         for key, kind in at_head.items():
-            was_shared = _is_shared(self.here()[key], self.here())
-            self.here()[key] = self._settled(of_kind(kind, iter(phis[key])))
-            if was_shared:
-                self._share(self.here()[key])
+            self.here()[key] = self.settled(of_kind(kind, iter(phis[key])))
         return phis, header
 
     def _learn(
@@ -369,22 +413,28 @@ class Flow:
                     continue
                 if key not in at_head and _carries_nothing([value, after]):
                     continue
-                kind = self._kind_at_head(at_head.get(key), (value, before), (after, back.state))
+                kind = self._kind_at_head(key, at_head.get(key), before, back.state)
                 if kind is None or kind != at_head.get(key):
                     known[key] = kind
                     is_new = True
         return is_new
 
-    def _kind_at_head(
-        self, kind: Value | None, before: tuple[Value, State], after: tuple[Value, State]
-    ) -> Value | None:
+    def _kind_at_head(self, key: Hashable, kind: Value | None, before: State, after: State) -> Value | None:
         """What holds a variable before a loop and after a round; None if nothing does, so that it must be forgotten."""
+        if kind is None:
+            return self._common_kind(key, [before, after])
+        if kind_of(after[key]) == kind:
+            return kind
         try:
-            if kind is None:
-                return self._join([before, after])
-            return kind if kind_of(after[0]) == kind else join(kind, self.deep_kind(*after), True)
-        except UnsupportedError:
+            if not _is_object(key):
+                return join(kind, self._kind_in_place(after[key], after), True)
+            reference = Reference(key[1])  # type: ignore[index]
+            held = kind if isinstance(kind, Pointer) else Held(kind, self.heap.site(reference.number))
+            joined = join(held, self.deep_kind(reference, after), True)
+        except UnsupportedError as error:
+            self.reasons[key] = error.reason
             return None
+        return joined.content if isinstance(joined, Held) else joined
 
     def _forget(self, blocks: int, entry: Any, instructions: int) -> None:
         """Take back what was emitted since."""
@@ -457,8 +507,12 @@ class Flow:
         return self._depth > 0
 
 
-def _objects_last(key: Hashable) -> bool:
+def _is_object(key: Hashable) -> bool:
     return isinstance(key, tuple) and key[0] == "object"
+
+
+def _objects_last(key: Hashable) -> bool:
+    return _is_object(key)
 
 
 def _carries_nothing(values: Sequence[Value]) -> bool:
@@ -467,13 +521,10 @@ def _carries_nothing(values: Sequence[Value]) -> bool:
     return not signals_of(kind) and all(kind_of(value) == kind for value in values[1:])
 
 
-def _has_references(value: Value) -> bool:
-    return any(isinstance(part, Reference) for part in parts_of(value))
-
-
-def _is_shared(value: Value, state: State) -> bool:
-    """Return whether an object of a value has other names as well."""
-    return any(isinstance(part, Reference) and ("shared", part.number) in state for part in parts_of(value))
+def _count(state: State) -> Counter[int]:
+    """How often each object is referred to."""
+    parts = (part for value in state.values() for part in parts_of(value))
+    return Counter(part.number for part in parts if isinstance(part, Reference))
 
 
 def _own_parts(kind: Value) -> Iterable[Value]:
@@ -486,6 +537,3 @@ def _own_parts(kind: Value) -> Iterable[Value]:
 
     with_parts(kind, note)
     return collected
-
-
-__all__ = ["BOOL", "INT", "Edge", "Flow", "Handler", "Items", "ListInMemory", "Operations", "State", "truth"]

@@ -322,7 +322,8 @@ def _list(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) 
         content = flow.content(arguments[0])
         if isinstance(content, Cells) and content.order != "set":
             return content
-        extend(flow, made, arguments[0], (site, "list"))
+        with flow.holding(made):
+            extend(flow, made, arguments[0], (flow.path, site, "list"))
     return made
 
 

@@ -163,10 +163,12 @@ def _each_item(flow: Flow, items: list[Value], body: Body, key: Hashable) -> Non
         return
     flow.written_out *= max(1, len(items))
     try:
-        for item in items:
+        for place, item in enumerate(items):
             if flow.is_dead:
                 return
+            flow.unrolled.append(place)
             body(item)
+            flow.unrolled.pop()
     finally:
         flow.written_out //= max(1, len(items))
 
@@ -213,6 +215,10 @@ def each_of_mask(flow: Flow, mask: Signal, body: Body, key: Hashable) -> None:
 
 def _each_element(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
     """The elements of a list in memory, which may grow and shrink meanwhile, as in Python."""
+
+    if flow.content(value).site.root.kind is None:
+        flow.content(value).site.root.was_empty = True
+        return
 
     def content() -> ListInMemory:
         now = flow.content(value)

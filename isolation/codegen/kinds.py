@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import reduce
 
 from . import library
@@ -19,9 +20,10 @@ from .values import (
     Fields,
     Held,
     Items,
-    ListInMemory,
     Number,
     Optional,
+    Pointer,
+    Site,
     Static,
     Tuple,
     UnsupportedError,
@@ -63,41 +65,79 @@ def _joined(a: Value, b: Value, widens: bool) -> Value | None:
         other = tuple_kind(b)
         if isinstance(other, Tuple) and len(other.items) == len(a.items) and other.named is a.named:
             return Tuple(_joined_all(a.items, other.items, widens), a.named)
-    if isinstance(a, Cells) and isinstance(b, Cells) and "set" not in (a.order, b.order):
-        return Cells(a.signal, "row")
     if isinstance(a, Held) and isinstance(b, Held):
-        return Held(join(a.content, b.content, widens))
-    return _joined_contents(a, b, widens)
-
-
-def _joined_contents(a: Value, b: Value, widens: bool) -> Value | None:
-    if isinstance(a, Items) and isinstance(b, Items) and len(a.items) == len(b.items):
-        return Items(_joined_all(a.items, b.items, widens))
-    if isinstance(a, Items | ListInMemory) and isinstance(b, Items | ListInMemory):
-        return ListInMemory(POINTER, joined_elements([a, b]))
-    if isinstance(a, Fields) and isinstance(b, Fields) and (a.owner, a.names) == (b.owner, b.names):
-        return Fields(a.owner, a.names, _joined_all(a.items, b.items, widens))
-    if isinstance(a, Entries) and isinstance(b, Entries) and a.keys == b.keys:
-        return Entries(a.keys, _joined_all(a.items, b.items, widens))
-    if isinstance(a, Entries) and (isinstance(b, Entries) or (isinstance(b, Fields) and b.owner is library.Table)):
-        other = _table_kind(b) if isinstance(b, Entries) else b
-        return join(_table_kind(a), other, widens)
+        content = _joined_contents(a.content, b.content, widens)
+        return Held(content, a.site) if content is not None else join(_pointer_to(a), _pointer_to(b))
+    if isinstance(a, Pointer) and isinstance(b, Pointer | Held):
+        _unite(a.site, (b if isinstance(b, Pointer) else _pointer_to(b)).site)
+        return a
     return None
 
 
-def _table_kind(kind: Entries) -> Fields:
-    return Fields(library.Table, ("names", "held"), (Held(Items(kind.keys)), Held(Items(kind.items))))
+def _joined_contents(a: Value, b: Value, widens: bool) -> Value | None:
+    """The join of what two objects hold that are not in memory; None if it takes memory to hold either."""
+    with suppress(UnsupportedError):
+        if isinstance(a, Items) and isinstance(b, Items) and len(a.items) == len(b.items):
+            return Items(_joined_all(a.items, b.items, widens))
+        if isinstance(a, Fields) and isinstance(b, Fields) and (a.owner, a.names) == (b.owner, b.names):
+            return Fields(a.owner, a.names, _joined_all(a.items, b.items, widens))
+        if isinstance(a, Entries) and isinstance(b, Entries) and a.keys == b.keys:
+            return Entries(a.keys, _joined_all(a.items, b.items, widens))
+    return a if isinstance(a, Cells) and a == b else None
 
 
-def joined_elements(contents: list[Value]) -> Value | None:
-    """The kind of the elements of lists of these kinds, as memory holds it; None if all are empty."""
-    kinds: list[Value] = []
-    for content in contents:
-        if isinstance(content, Items):
-            kinds += content.items
-        elif isinstance(content, ListInMemory) and content.element is not None:
-            kinds.append(content.element)
-    return in_memory(reduce(lambda a, b: join(a, b, True), kinds)) if kinds else None
+# --- objects in memory
+
+
+def _pointer_to(held: Held) -> Pointer:
+    """The kind of a reference to an object once that lies in memory."""
+    site, content = held.site.root, held.content
+    if isinstance(content, Items):
+        site.is_list = True
+        for item in content.items:
+            grow(site, item)
+    elif isinstance(content, Cells) and content.order != "set":
+        site.is_list = True
+        grow(site, Cell(INT))
+    else:
+        grow(site, _table_kind(content, site) if isinstance(content, Entries) else content)
+    return Pointer(POINTER, site)
+
+
+def _table_kind(content: Entries, site: Site) -> Fields:
+    lists = (Items(content.keys), Items(content.items), Items(()))
+    held = [Held(items, site.part(name)) for name, items in zip(library.Table.PARTS, lists, strict=True)]
+    return Fields(library.Table, library.Table.PARTS, tuple(held))
+
+
+def grow(site: Site, kind: Value) -> Value:
+    """Let a site's lists hold elements of a kind, or its objects such content; what they hold then."""
+    site = site.root
+    known = site.kind
+    grown = in_memory(kind if known is None else join(known, kind, True))
+    site = site.root
+    if grown != site.kind:
+        site.heap.growths += known is not None or site.was_empty
+        site.kind = grown
+    return grown
+
+
+def _unite(a: Site, b: Site) -> None:
+    """Let two sites be one."""
+    a, b = a.root, b.root
+    if a is b:
+        return
+    if a.is_list != b.is_list and a.kind is not None and b.kind is not None:
+        raise UnsupportedError("a list and another object meet in one variable")
+    b.same_as = a
+    a.is_list, a.was_empty = a.is_list or b.is_list, a.was_empty or b.was_empty
+    for name, part in b.parts.items():
+        _unite(a.part(name), part)
+    if b.kind is not None:
+        a.heap.growths += a.kind is not None and a.kind != b.kind
+        grow(a, b.kind)
+    elif a.kind is not None and b.was_empty:
+        a.heap.growths += 1
 
 
 def _joined_all(first: tuple[Value, ...], second: tuple[Value, ...], widens: bool) -> tuple[Value, ...]:
@@ -171,32 +211,10 @@ def in_memory(kind: Value) -> Value:
     if number := number_kind(kind):
         return number if number.name != "int" else Number("int", INT, *_interval(number.low, number.high))
     if isinstance(kind, Held):
-        content = in_memory(kind.content)
-        if not isinstance(content, ListInMemory):
-            raise UnsupportedError(f"a list holds {name_of(kind.content)}")
-        return Held(content)
-    if isinstance(kind, Items | Entries | Static | Choice) and not isinstance(tuple_kind(kind), Tuple):
-        if isinstance(kind, Items):
-            return ListInMemory(POINTER, joined_elements([kind]))
-        raise UnsupportedError(f"a list holds {name_of(kind)}")
-    return with_parts(tuple_kind(kind) if isinstance(kind, Static) else kind, in_memory)
-
-
-def has_same_layout(a: Value | None, b: Value | None) -> bool:
-    """Return whether memory holds elements of two kinds alike."""
-    if a is None or b is None:
-        return True
-    if isinstance(a, Number) and isinstance(b, Number):
-        return a.name == b.name
-    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
-        return all(map(has_same_layout, a.items, b.items))
-    if isinstance(a, Optional) and isinstance(b, Optional):
-        return has_same_layout(a.value, b.value)
-    if isinstance(a, Held) and isinstance(b, Held):
-        return has_same_layout(a.content, b.content)
-    if isinstance(a, ListInMemory) and isinstance(b, ListInMemory):
-        return has_same_layout(a.element, b.element)
-    return a == b
+        return _pointer_to(kind)
+    if isinstance(kind, Static):
+        kind = tuple_kind(kind)
+    return with_parts(kind, in_memory)
 
 
 def name_of(kind: Value) -> str:

@@ -4,6 +4,11 @@
 # ruff: noqa: D103
 
 
+def fill(items, cells):
+    for cell in cells:
+        items.append(cell)
+
+
 def is_element(items, value):
     for item in items:
         if item == value:
@@ -194,11 +199,17 @@ def _distance(game, player):
 
 
 class Table:
-    """A dictionary whose keys are not known: names and what they hold, in the order in which they came."""
+    """A dictionary whose keys are not known: names and what they hold, in the order in which they came.
+
+    `slots` are where the cells of the board stand among the names, plus one.
+    """
+
+    PARTS = ("names", "held", "slots")
 
     def __init__(self):
         self.names = []
         self.held = []
+        self.slots = []
 
     def place(self, key):
         place = 0
@@ -280,6 +291,7 @@ class Defaulted(Table):
     def __init__(self, make):
         self.names = []
         self.held = []
+        self.slots = []
         self.make = make
 
     def __getitem__(self, key):

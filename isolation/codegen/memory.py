@@ -1,22 +1,27 @@
-"""Lists in memory: their elements lie in a block that belongs to one call, and is gone after it."""
+"""Objects in memory: they lie in a block that belongs to one call, and are gone after it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 from llvmlite import ir
 
+from . import library
 from .flow import Flow
-from .kinds import has_same_layout, in_memory, join, joined_elements
+from .kinds import grow
 from .values import (
     BOOL,
-    FLOAT,
     INT,
     POINTER,
+    Cells,
+    Entries,
+    Fields,
     Items,
     ListInMemory,
     Number,
+    Pointer,
+    Reference,
     Signal,
+    Site,
+    Static,
     UnsupportedError,
     Value,
     of_kind,
@@ -24,7 +29,7 @@ from .values import (
     whole,
 )
 
-BLOCK_WORDS = 3072
+BLOCK_WORDS = 16_384
 """The words that one call has; what needs more is left to Python."""
 _LENGTH, _CAPACITY, _ELEMENTS = range(3)
 _FIRST_CAPACITY = 8
@@ -55,40 +60,129 @@ def _allocated(flow: Flow, words: Signal) -> Signal:
 
 
 def _read(flow: Flow, address: Signal, index: Signal, kind: ir.Type = INT) -> Signal:
-    """A word of memory, as a signal of an LLVM type."""
-    word = flow.build.load(flow.build.gep(address, [index]))
-    if kind == FLOAT:
-        return flow.build.bitcast(word, FLOAT)
+    """What lies at a word of memory, as a signal of an LLVM type."""
+    place = flow.build.gep(address, [index])
     if kind == BOOL:
-        return flow.build.trunc(word, BOOL)
-    return flow.build.inttoptr(word, kind) if isinstance(kind, ir.PointerType) else word
+        return flow.build.trunc(flow.build.load(place), BOOL)
+    return flow.build.load(flow.build.bitcast(place, kind.as_pointer()), align=8)
 
 
 def _write(flow: Flow, signal: Signal, address: Signal, index: Signal) -> None:
-    if signal.type == FLOAT:
-        signal = flow.build.bitcast(signal, INT)
-    elif signal.type == BOOL:
+    place = flow.build.gep(address, [index])
+    if signal.type == BOOL:
         signal = flow.build.zext(signal, INT)
-    elif isinstance(signal.type, ir.PointerType):
-        signal = flow.build.ptrtoint(signal, INT)
-    elif signal.type != INT:
-        raise UnsupportedError("a list of sets of cells on a board of more than 64 cells")
-    flow.build.store(signal, flow.build.gep(address, [index]))
+    flow.build.store(signal, flow.build.bitcast(place, signal.type.as_pointer()), align=8)
 
 
-def _words(element: Value | None) -> int:
-    """How many words an element takes; what is not known yet gets enough for most."""
-    return max(1, len(signals_of(element))) if element is not None else 4
+def _words(kind: ir.Type) -> int:
+    """How many words a signal takes."""
+    return 2 if isinstance(kind, ir.IntType) and kind.width > INT.width else 1
 
 
-def new_list(flow: Flow, element: Value | None) -> ListInMemory:
-    """An empty list of elements of a kind."""
-    capacity = _FIRST_CAPACITY * _words(element)
+def _size(kind: Value | None) -> int:
+    """How many words something of a kind takes; what is not known yet gets enough for most."""
+    return 4 if kind is None else sum(map(_words, signals_of(kind)))
+
+
+def _load(flow: Flow, address: Signal, offset: Signal, kind: Value) -> Value:
+    """Something of a kind that lies in memory."""
+    signals, place = [], 0
+    for each in signals_of(kind):
+        signals.append(_read(flow, address, flow.build.add(offset, whole(place)), each))
+        place += _words(each)
+    return of_kind(kind, iter(signals))
+
+
+def _store(flow: Flow, address: Signal, offset: Signal, signals: list[Signal]) -> None:
+    place = 0
+    for signal in signals:
+        _write(flow, signal, address, flow.build.add(offset, whole(place)))
+        place += _words(signal.type)
+
+
+def _of_site(flow: Flow, site: Site, value: Value) -> tuple[int, list[Signal]]:
+    """How many words what a site holds takes, and the signals of one that holds this value, too."""
+    kind = grow(site, flow.deep_kind(value, flow.here()))
+    return _size(kind), signals_of(flow.operations.convert(flow, value, kind))
+
+
+# --- objects
+
+
+def point(flow: Flow, reference: Reference) -> Pointer:
+    """A reference to an object, which lies in memory from here on."""
+    content = flow.here()["object", reference.number]
+    if isinstance(content, Pointer):
+        return content
+    site = flow.heap.site(reference.number)
+    if isinstance(content, Items) or (isinstance(content, Cells) and content.order != "set"):
+        made = _new_list(flow, site)
+        _fill(flow, made, content)
+        pointer = Pointer(made.signal, site)
+    else:
+        words, signals = _of_site(flow, site, _as_fields(flow, content))
+        address = _allocated(flow, whole(max(1, words)))
+        _store(flow, address, whole(0), signals)
+        pointer = Pointer(address, site)
+    flow.here()["object", reference.number] = pointer
+    return pointer
+
+
+def _as_fields(flow: Flow, content: Value) -> Value:
+    return as_table(flow, content) if isinstance(content, Entries) else content
+
+
+def as_table(flow: Flow, content: Entries) -> Fields:
+    """The content of a dictionary whose keys are known as that of one whose keys are not."""
+    lists = tuple(map(flow.new, (Items(content.keys), Items(content.items), Items(()))))
+    return Fields(library.Table, library.Table.PARTS, lists)
+
+
+def read(flow: Flow, pointer: Pointer) -> Value:
+    """What an object in memory holds."""
+    site = pointer.site.root
+    if site.is_list:
+        return ListInMemory(pointer.signal, site)
+    if site.kind is None:
+        raise UnsupportedError("an object of which nothing is known")
+    return _load(flow, pointer.signal, whole(0), site.kind)
+
+
+def write(flow: Flow, pointer: Pointer, content: Value) -> None:
+    """Let an object in memory hold something else."""
+    site = pointer.site.root
+    if not site.is_list:
+        _store(flow, pointer.signal, whole(0), _of_site(flow, site, _as_fields(flow, content))[1])
+    elif isinstance(content, ListInMemory):
+        grow(site, Pointer(POINTER, content.site)) if content.site != site else None
+        for word in range(3):
+            _write(flow, _read(flow, content.signal, whole(word)), pointer.signal, whole(word))
+    else:
+        here = ListInMemory(pointer.signal, site)
+        set_length(flow, here, whole(0))
+        _fill(flow, here, content)
+
+
+def _fill(flow: Flow, target: ListInMemory, content: Value) -> None:
+    if isinstance(content, Items):
+        for item in content.items:
+            append(flow, target, item)
+    else:
+        flow.operations.call(flow, Static(library.fill), [Pointer(target.signal, target.site), content], {}, "fill")
+
+
+# --- lists
+
+
+def _new_list(flow: Flow, site: Site) -> ListInMemory:
+    """An empty list."""
+    site.is_list = True
+    capacity = _FIRST_CAPACITY * max(1, _size(site.kind))
     header = _allocated(flow, whole(3))
     elements = _allocated(flow, whole(capacity))
     for index, signal in ((_LENGTH, whole(0)), (_CAPACITY, whole(capacity)), (_ELEMENTS, elements)):
         _write(flow, signal, header, whole(index))
-    return ListInMemory(header, element)
+    return ListInMemory(header, site)
 
 
 def length_of(flow: Flow, content: ListInMemory) -> Number:
@@ -101,26 +195,9 @@ def set_length(flow: Flow, content: ListInMemory, length: Signal) -> None:
     _write(flow, length, content.signal, whole(_LENGTH))
 
 
-def element_kind(flow: Flow, value: Value) -> Value:
-    """The kind of a value as an element of a list."""
-    return in_memory(flow.deep_kind(value, flow.here()))
-
-
-def _element(flow: Flow, element: Value | None, value: Value, where: Hashable) -> tuple[Value, list[Signal]]:
-    """The kind of a list's elements with one more, and that element's signals."""
-    kind = element_kind(flow, value)
-    if element is not None:
-        kind = in_memory(join(element, kind, True))
-        if not has_same_layout(element, kind):
-            flow.doubts.append((flow.build.block, "a list holds elements of several kinds"))
-    converted = flow.operations.convert(flow, value, kind, where)
-    return kind, signals_of(flow.exposed(converted, kind))
-
-
-def append(flow: Flow, content: ListInMemory, value: Value) -> ListInMemory:
-    """Add an element to a list; what it holds from now on."""
-    kind, signals = _element(flow, content.element, value, None)
-    count = len(signals)
+def append(flow: Flow, content: ListInMemory, value: Value) -> None:
+    """Add an element to a list."""
+    count, signals = _of_site(flow, content.site, value)
     length = _read(flow, content.signal, whole(_LENGTH))
     if count:
         offset = flow.build.mul(length, whole(count))
@@ -128,18 +205,15 @@ def append(flow: Flow, content: ListInMemory, value: Value) -> ListInMemory:
         is_full = flow.build.icmp_unsigned(">", flow.build.add(offset, whole(count)), capacity)
         yes, no = flow.split(is_full)
         flow.enter(yes)
-        _grow(flow, content, capacity)
+        _enlarge(flow, content, capacity, count)
         flow.merge([flow.edge(), no])
-        elements = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
-        for index, signal in enumerate(signals):
-            _write(flow, signal, elements, flow.build.add(offset, whole(index)))
+        _store(flow, _read(flow, content.signal, whole(_ELEMENTS), POINTER), offset, signals)
     set_length(flow, content, flow.build.add(length, whole(1)))
-    return ListInMemory(content.signal, kind)
 
 
-def _grow(flow: Flow, content: ListInMemory, capacity: Signal) -> None:
-    doubled = flow.build.mul(capacity, whole(2))
-    elements = _allocated(flow, doubled)
+def _enlarge(flow: Flow, content: ListInMemory, capacity: Signal, count: int) -> None:
+    larger = flow.build.add(flow.build.mul(capacity, whole(2)), whole(count))
+    elements = _allocated(flow, larger)
     name = "llvm.memcpy.p0.p0.i64"
     kind = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, INT, BOOL])
     copy = flow.module.globals.get(name) or ir.Function(flow.module, kind, name)
@@ -147,45 +221,33 @@ def _grow(flow: Flow, content: ListInMemory, capacity: Signal) -> None:
     old = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
     flow.build.call(copy, [elements, old, size, ir.Constant(BOOL, 0)])
     _write(flow, elements, content.signal, whole(_ELEMENTS))
-    _write(flow, doubled, content.signal, whole(_CAPACITY))
+    _write(flow, larger, content.signal, whole(_CAPACITY))
 
 
 def element_at(flow: Flow, content: ListInMemory, index: Signal) -> Value:
     """The element of a list at an index that it has."""
-    if content.element is None:
-        raise UnsupportedError("an element of a list that has had none")
-    kinds = signals_of(content.element)
+    site = content.site.root
+    if site.kind is None:
+        site.was_empty = True
+        flow.fail(IndexError)
+        return Static(None)
     elements = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
-    offset = flow.build.mul(index, whole(len(kinds)))
-    words = [_read(flow, elements, flow.build.add(offset, whole(place)), kind) for place, kind in enumerate(kinds)]
-    return flow.settled(of_kind(content.element, iter(words)))
+    return _load(flow, elements, flow.build.mul(index, whole(_size(site.kind))), site.kind)
 
 
-def set_element(flow: Flow, content: ListInMemory, index: Signal, value: Value) -> ListInMemory:
+def set_element(flow: Flow, content: ListInMemory, index: Signal, value: Value) -> None:
     """Put a value at an index that a list has."""
-    kind, signals = _element(flow, content.element, value, None)
+    count, signals = _of_site(flow, content.site, value)
     elements = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
-    offset = flow.build.mul(index, whole(len(signals)))
-    for place, signal in enumerate(signals):
-        _write(flow, signal, elements, flow.build.add(offset, whole(place)))
-    return ListInMemory(content.signal, kind)
+    _store(flow, elements, flow.build.mul(index, whole(count)), signals)
 
 
 def drop_first(flow: Flow, content: ListInMemory) -> None:
     """Take the first element off a list that has one."""
-    count = len(signals_of(content.element)) if content.element is not None else 0
+    count = _size(content.site.root.kind)
     elements = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
     capacity = _read(flow, content.signal, whole(_CAPACITY))
     length = _read(flow, content.signal, whole(_LENGTH))
     _write(flow, flow.build.gep(elements, [whole(count)]), content.signal, whole(_ELEMENTS))
     _write(flow, flow.build.sub(capacity, whole(count)), content.signal, whole(_CAPACITY))
     set_length(flow, content, flow.build.sub(length, whole(1)))
-
-
-def in_memory_list(flow: Flow, items: Items, element: Value | None) -> ListInMemory:
-    """A list of known length as one in memory."""
-    joined = joined_elements([flow.deep_kind(items, flow.here()), ListInMemory(POINTER, element)])
-    content = new_list(flow, joined)
-    for item in items.items:
-        content = append(flow, content, item)
-    return ListInMemory(content.signal, joined)

@@ -9,11 +9,11 @@ from typing import Any
 from ..usercode.function_source import changes_itself, is_users
 from . import library
 from .board import attribute_of_game, cells_of, has_cell, is_empty
-from .conversions import as_table, convert
+from .conversions import convert
 from .flow import Flow
 from .iteration import each, items_of, length
 from .kinds import in_memory, join
-from .memory import append, element_at, in_memory_list, length_of, set_element
+from .memory import append, as_table, element_at, length_of, set_element
 from .numbers import (
     OPERATORS,
     arithmetic,
@@ -42,6 +42,7 @@ from .values import (
     Number,
     Optional,
     Player,
+    Pointer,
     Reference,
     Signal,
     Static,
@@ -128,6 +129,14 @@ def compare(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> 
         return found if operation is ast.In else as_value(negation(flow, truth_of(flow, found)))
     if operation in (ast.Is, ast.IsNot) and isinstance(left, Reference) and isinstance(right, Reference):
         return Static((left == right) == (operation is ast.Is))
+    if (
+        operation in (ast.Is, ast.IsNot)
+        and isinstance(left, Pointer | Reference)
+        and isinstance(right, Pointer | Reference)
+    ):
+        ends = [value if isinstance(value, Pointer) else flow.operations.point(flow, value) for value in (left, right)]
+        same = flow.build.icmp_unsigned("==", ends[0].signal, ends[1].signal)
+        return as_value(same if operation is ast.Is else flow.build.not_(same))
     left, right = flow.content(left), flow.content(right)
     if isinstance(left, Static) and isinstance(right, Static):
         return run_python(flow, OPERATORS[operation], left.value, right.value)
@@ -352,8 +361,9 @@ def _combine_sets(
 def _concatenate(flow: Flow, left: Value, right: Value, is_in_place: bool) -> Value:
     result = left if is_in_place else flow.new(Items(()))
     if isinstance(result, Reference):
-        for addend in (right,) if is_in_place else (left, right):
-            extend(flow, result, addend, ("concatenate", id(addend)))
+        with flow.holding(result):
+            for addend in (right,) if is_in_place else (left, right):
+                extend(flow, result, addend, (flow.path, id(flow.node), addend is right))
         return result
     raise UnsupportedError("a list of moves that grows")
 
@@ -374,15 +384,20 @@ def add_to_list(flow: Flow, target: Value, item: Value) -> None:
     if isinstance(content, Items):
         flow.change(target, Items((*content.items, item)))
     elif isinstance(content, ListInMemory):
-        change_memory(flow, target, append(flow, content, item))
+        append(flow, content, item)
     else:
-        raise UnsupportedError("a list of moves that grows")
+        add_to_list(flow, in_memory_list(flow, target), item)
 
 
-def change_memory(flow: Flow, target: Value, content: ListInMemory) -> None:
-    """Note what a list in memory holds now."""
-    if isinstance(target, Reference):
-        flow.here()["object", target.number] = content
+def in_memory_list(flow: Flow, target: Value) -> Value:
+    """A list, which lies in memory from here on.
+
+    Raises:
+        UnsupportedError: it is no list, or one that the function did not make.
+    """
+    if not isinstance(target, Reference) or not is_list(flow.content(target)):
+        raise UnsupportedError("a list of moves that is changed")
+    return flow.operations.point(flow, target)
 
 
 # --- attributes
@@ -526,7 +541,7 @@ def selected(flow: Flow, conditions: Sequence[Signal], items: Sequence[Value]) -
         kind = join(kind, flow.deep_kind(item, flow.here()))
     if any(isinstance(part, Held) for part in parts_of(kind)):
         kind = in_memory(kind)  # one of several objects, not a copy of it
-    columns = [signals_of(flow.exposed(convert(flow, item, kind, None), kind)) for item in items]
+    columns = [signals_of(convert(flow, item, kind)) for item in items]
     result = columns[-1]
     for condition, signals in zip(reversed(conditions), reversed(columns[:-1]), strict=True):
         result = [flow.build.select(condition, one, other) for one, other in zip(signals, result, strict=True)]
@@ -616,10 +631,10 @@ def set_element_of(flow: Flow, value: Value, index: Value, item: Value) -> None:
         items[index.value] = item
         flow.change(value, Items(tuple(items)))
     elif isinstance(content, Items):
-        flow.change(value, in_memory_list(flow, content, None))
-        set_element_of(flow, value, index, item)
+        set_element_of(flow, in_memory_list(flow, value), index, item)
     elif isinstance(content, ListInMemory):
-        place = valid_index(flow, index, length_of(flow, content))
-        change_memory(flow, value, set_element(flow, content, place, item))
+        set_element(flow, content, valid_index(flow, index, length_of(flow, content)), item)
+    elif is_list(content):
+        set_element_of(flow, in_memory_list(flow, value), index, item)
     else:
         raise UnsupportedError("an element of such a container is set")

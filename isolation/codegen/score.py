@@ -16,12 +16,28 @@ from . import object_code
 from .calls import call
 from .conversions import convert
 from .flow import MOST_ROUNDS, Flow, Operations
-from .memory import ALLOCATE, BLOCK_WORDS, define_allocate
+from .memory import ALLOCATE, BLOCK_WORDS, define_allocate, point, read, write
 from .numbers import to_float
 from .statements import run_body
-from .values import FLOAT, INT, LEAST, MOST, POINTER, Game, Number, Player, Slot, Static, UnsupportedError, Value, whole
+from .values import (
+    FLOAT,
+    INT,
+    LEAST,
+    MOST,
+    POINTER,
+    Game,
+    Heap,
+    Number,
+    Player,
+    Slot,
+    Static,
+    UnsupportedError,
+    Value,
+    whole,
+)
 
-_OPERATIONS = Operations(convert, call, run_body)
+_OPERATIONS = Operations(convert, call, run_body, read, write, point)
+_MOST_PASSES = 12
 
 
 def score_module(function: Callable[[Any, Any], float], rows: int, columns: int) -> ir.Module:
@@ -31,10 +47,26 @@ def score_module(function: Callable[[Any, Any], float], rows: int, columns: int)
     parameters, and returns 0, `FAILED` or `GIVEN_UP`.
 
     Raises:
-        UnsupportedError: the heuristic cannot be compiled; `line` of the flow says where.
+        UnsupportedError: the heuristic cannot be compiled, and the line where.
     """
-    flow = Flow(rows, columns, _OPERATIONS)
-    game_kinds = [flow.mask, INT, INT, INT] + ([flow.mask] if rows * (columns + 2) <= flow.mask.width else [])
+    heap = Heap()
+    for _ in range(_MOST_PASSES):
+        growths = heap.growths
+        flow = Flow(rows, columns, _OPERATIONS, heap)
+        try:
+            _emit(flow, function)
+        except UnsupportedError as error:
+            if heap.growths == growths:
+                raise UnsupportedError(error.reason, error.line or flow.line, error.is_unrepeatable) from None
+        if heap.growths == growths:
+            return flow.module
+    raise UnsupportedError("the kinds of what its containers hold do not settle")
+
+
+def _emit(flow: Flow, function: Callable[[Any, Any], float]) -> None:
+    """Emit the code of a heuristic for what is known of its objects."""
+    is_padded = flow.rows * (flow.columns + 2) <= flow.mask.width
+    game_kinds = [flow.mask, INT, INT, INT, *([flow.mask] if is_padded else [])]
     kinds = [FLOAT.as_pointer(), POINTER.as_pointer(), *game_kinds, INT, FLOAT.as_pointer()]
     flow.function = ir.Function(flow.module, ir.FunctionType(ir.IntType(32), kinds), SCORE)
     flow.build = ir.IRBuilder(flow.function.append_basic_block("entry"))
@@ -53,12 +85,7 @@ def score_module(function: Callable[[Any, Any], float], rows: int, columns: int)
     if not flow.is_dead:
         flow.build.store(to_float(flow, value), result)
         flow.build.ret(ir.Constant(ir.IntType(32), 0))
-    alive = set(map(id, flow.function.blocks))
-    for block, doubt in flow.doubts:
-        if id(block) in alive:
-            raise UnsupportedError(doubt)
     _finish(flow, entry)
-    return flow.module
 
 
 def _with_slots(flow: Flow, heuristic: Any, address: Any) -> Any:

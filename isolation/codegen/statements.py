@@ -45,7 +45,7 @@ def execute(flow: Flow, statements: Sequence[ast.stmt]) -> None:
         compiled = _STATEMENTS.get(type(statement))
         if compiled is None:
             raise UnsupportedError(f"a statement of the kind {type(statement).__name__}")
-        flow.line = statement.lineno
+        flow.node = statement
         compiled(flow, statement)
 
 

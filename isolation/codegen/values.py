@@ -6,8 +6,8 @@ value with each signal replaced by its LLVM type; kinds are compared, joined, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -150,11 +150,83 @@ class Reference(Value):
     number: int
 
 
+@dataclass(eq=False)
+class Site:
+    """What all objects have in common that are made at one place in the source, once they lie in memory.
+
+    Places whose objects meet in one variable become one. What is known of them grows while code is emitted; code that
+    was emitted for less is emitted again, for which all of a heuristic's sites have one `heap`.
+
+    Attributes:
+        kind: of a list's elements, or of another object's content; None while there is none.
+        was_empty: code relies on there being no elements.
+    """
+
+    heap: Heap
+    kind: Value | None = None
+    is_list: bool = False
+    was_empty: bool = False
+    same_as: Site | None = None
+    parts: dict[str, Site] = field(default_factory=dict)
+
+    @property
+    def root(self) -> Site:
+        """The site that this one has become part of."""
+        site = self
+        while site.same_as is not None:
+            site = site.same_as
+        return site
+
+    def part(self, name: str) -> Site:
+        """The site of an object that each of this site's holds."""
+        return self.root.parts.setdefault(name, Site(self.heap))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Site) and self.root is other.root
+
+    def __hash__(self) -> int:
+        return hash(Site)
+
+
+@dataclass(eq=False)
+class Heap:
+    """What is remembered when the code of a heuristic is emitted again.
+
+    Attributes:
+        numbers: of objects and calls, by where they are made.
+        sites: of objects, by their numbers.
+        loops: the kinds of variables at the heads of loops.
+        growths: how often a site has grown after code had been emitted for it.
+    """
+
+    numbers: dict[Hashable, int] = field(default_factory=dict)
+    sites: dict[int, Site] = field(default_factory=dict)
+    loops: dict[Hashable, dict[Hashable, Value | None]] = field(default_factory=dict)
+    growths: int = 0
+
+    def number(self, key: Hashable) -> int:
+        """The number of what is made at a place."""
+        return self.numbers.setdefault(key, len(self.numbers))
+
+    def site(self, number: int) -> Site:
+        """The site of an object."""
+        return self.sites.setdefault(number, Site(self)).root
+
+
 @dataclass(frozen=True)
 class Held(Value):
-    """In a kind: a reference to an object of its own with such content."""
+    """In a kind: a reference to an object that nothing else refers to, with such content."""
 
     content: Value
+    site: Site
+
+
+@dataclass(frozen=True)
+class Pointer(Value):
+    """A reference to an object in memory."""
+
+    signal: Signal
+    site: Site
 
 
 @dataclass(frozen=True)
@@ -183,13 +255,10 @@ class Fields(Value):
 
 @dataclass(frozen=True)
 class ListInMemory(Value):
-    """The content of a list whose length is not known: length, capacity and address of its elements, at `signal`.
-
-    `element` is the kind of its elements, None while it has had none.
-    """
+    """The content of a list in memory: length, capacity and address of its elements, at `signal`."""
 
     signal: Signal
-    element: Value | None
+    site: Site
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +306,7 @@ _SINGLE = {"value", "content"}
 @cache
 def _layout(owner: type) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
     """The names of a class's signals and of its single values, and whether it has items."""
-    names = [field.name for field in fields(owner)] if owner is not Static else []
+    names = [each.name for each in fields(owner)] if owner is not Static else []
     return (
         tuple(name for name in names if name in _SIGNALS),
         tuple(name for name in names if name in _SINGLE),
@@ -269,6 +338,10 @@ def parts_of(value: Value) -> Iterator[Value]:
     yield value
     _, singles, has_items = _layout(type(value))
     inside = [getattr(value, name) for name in singles] + (list(value.items) if has_items else [])  # type: ignore[attr-defined]
+    if isinstance(value, Bound):
+        inside = [value.owner]
+    elif isinstance(value, Partial):
+        inside = [value.function, *value.arguments, *(item for _, item in value.keywords)]
     for part in inside:
         yield from parts_of(part)
 
