@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
@@ -59,6 +59,17 @@ def pair_of(flow: Flow, value: Value) -> tuple[Value, Value] | None:
         return choice(flow, value.signal, list(first)), choice(flow, value.signal, list(second))
     items = getattr(value, "items", ())
     return (items[0], items[1]) if len(items) == 2 else None
+
+
+def cell_of_pair(flow: Flow, items: Sequence[Value]) -> Cell | None:
+    """The cell whose row and column these are, if they are those of one cell."""
+    if len(items) != 2 or not all(isinstance(item, Choice) for item in items):
+        return None
+    row, column = items
+    if row.signal is not column.signal or len(row.options) != cell_count(flow):  # type: ignore[attr-defined]
+        return None
+    is_cell = (row_of(flow, Cell(row.signal)), column_of(flow, Cell(row.signal))) == (row, column)  # type: ignore[attr-defined]
+    return Cell(row.signal) if is_cell else None  # type: ignore[attr-defined]
 
 
 def cell_number(flow: Flow, value: Value) -> tuple[Signal, Signal]:

@@ -6,28 +6,39 @@ import ast
 import dataclasses
 import functools
 import inspect
-from collections.abc import Hashable, Sequence
+import itertools
+import operator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 from typing import Any
 
 from ..usercode.function_source import changed_globals, definition, file_tree
+from . import iterables as iterables
 from . import library
 from .flow import Edge, Flow
 from .functions import compiled_call, is_pure
-from .iteration import loses_its_order
+from .iteration import length, loses_its_order
+from .kinds import tuple_kind
 from .methods import call_method
+from .numbers import to_int
 from .operations import run_python
 from .values import (
+    INT,
     Bound,
+    Cell,
+    Cells,
     Choice,
     Closure,
     Entries,
     Fields,
     Items,
     Lazy,
+    ListInMemory,
+    Optional,
     Partial,
     Reference,
+    Spread,
     Static,
     Tuple,
     UnsupportedError,
@@ -67,7 +78,7 @@ class Frame:
     returns: list[Edge]
     loops: list[tuple[list[Edge], list[Edge]]] = field(default_factory=list)
     nonlocals: set[str] = field(default_factory=set)
-    yielded: Reference | None = None
+    yields: Callable[[Value], None] | None = None
 
     @functools.cached_property
     def own_names(self) -> frozenset[str]:
@@ -103,6 +114,8 @@ def call(flow: Flow, function: Value, arguments: Sequence[Value], keywords: dict
     """What a call gives; `site` is where it stands, and tells it from other calls in the same function."""
     if flow.is_dead:
         return Static(None)
+    if any(isinstance(argument, Spread) for argument in arguments):
+        return _call_with_spread(flow, function, arguments, keywords, site)
     if isinstance(function, Closure):
         bound = _bound(
             flow, function.node.args, arguments, keywords, function.defaults, dict(function.keyword_defaults)
@@ -115,11 +128,53 @@ def call(flow: Flow, function: Value, arguments: Sequence[Value], keywords: dict
         return call_method(flow, function.owner, function.name, arguments, keywords, site)
     if isinstance(function, Choice):
         return _call_choice(flow, function, arguments, keywords, site)
+    if isinstance(function, Optional):
+        flow.fail_if(function.signal, TypeError)
+        return call(flow, function.value, arguments, keywords, site)
     if isinstance(flow.content(function), Fields):
         return call_method(flow, function, "__call__", arguments, keywords, site)
     if isinstance(function, Static):
         return _call_object(flow, function.value, arguments, keywords, site)
     raise UnsupportedError("a call of what is no function")
+
+
+_OF_ITERABLE = {min: min, max: max, itertools.chain: itertools.chain.from_iterable}
+"""Functions of any number of arguments, and those of an iterable of them."""
+
+
+def _call_with_spread(
+    flow: Flow, function: Value, arguments: Sequence[Value], keywords: dict[str, Value], site: Hashable
+) -> Value:
+    """What a call gives one of whose arguments is an iterable after a star."""
+    spread = arguments[-1]
+    name = function.name if isinstance(function, Bound) else ""
+    if not isinstance(spread, Spread) or any(isinstance(argument, Spread) for argument in arguments[:-1]):
+        raise UnsupportedError("* of what has no known length")
+    if name in ("union", "update", "difference", "difference_update", "intersection"):
+        others = call(flow, Static(itertools.chain.from_iterable), [spread.iterable], {}, site)
+        if name != "intersection":
+            return call(flow, function, [*arguments[:-1], others], keywords, site)
+    known = _OF_ITERABLE.get(function.value) if isinstance(function, Static) else None
+    if known is not None and len(arguments) == 1:
+        if function.value in (min, max):  # type: ignore[attr-defined]
+            flow.give_up_if(flow.build.icmp_unsigned("<", to_int(flow, length(flow, spread.iterable)).signal, whole(2)))
+        return call(flow, Static(known), [spread.iterable], keywords, site)
+    if isinstance(function, Static) and function.value is zip and len(arguments) == 1:
+        return _transposed(flow, spread.iterable, site)
+    raise UnsupportedError("* of what has no known length")
+
+
+def _transposed(flow: Flow, rows: Value, site: Hashable) -> Value:
+    """The columns of a list of tuples that is not empty, as lists."""
+    content = flow.content(rows)
+    kind = content.site.root.kind if isinstance(content, ListInMemory) else Cell(INT)
+    kind = tuple_kind(kind) if kind is not None else None
+    if not isinstance(kind, Tuple) or not isinstance(content, ListInMemory | Cells):
+        raise UnsupportedError("* of what has no known length")
+    flow.give_up_if(flow.build.icmp_unsigned("==", to_int(flow, length(flow, rows)).signal, whole(0)))
+    getters = [Static(operator.itemgetter(place)) for place in range(len(kind.items))]
+    columns = [call(flow, Static(map), [getter, rows], {}, (site, "column")) for getter in getters]
+    return Tuple(tuple(call(flow, Static(list), [column], {}, (site, place)) for place, column in enumerate(columns)))
 
 
 def _call_object(
@@ -139,6 +194,8 @@ def _call_object(
     compiled = compiled_call(flow, function, arguments, keywords, site)
     if compiled is not None:
         return compiled
+    if isinstance(function, functools._lru_cache_wrapper):
+        return _call_object(flow, function.__wrapped__, arguments, keywords, site)
     if isinstance(function, MethodType):
         return _call_object(flow, function.__func__, [Static(function.__self__), *arguments], keywords, site)
     if isinstance(function, FunctionType):
@@ -214,10 +271,16 @@ def _bound(
     return bound
 
 
-def refuse_kept(value: Value) -> None:
-    """Refuse an iterator that has a name, as it is empty when it is used again."""
+def kept(flow: Flow, value: Value) -> Value:
+    """A value that gets a name: an iterator is made, as it is empty when it is used again."""
+    if isinstance(value, Lazy) and not value.is_range:
+        node = flow.node
+        items = call(flow, Static(list), [value], {}, (id(node), "kept"))
+        flow.node = node
+        return call(flow, Static(library.Iterator), [items], {}, (id(node), "iterator"))
     if any(isinstance(part, Lazy) and not part.is_range for part in parts_of(value)):
         raise UnsupportedError("an iterator that is kept")
+    return value
 
 
 def _written_in(
@@ -230,8 +293,9 @@ def _written_in(
     """Emit a function's code where it is called; what it returns."""
     frames: list[Frame] = flow.frames
     if around.space is not vars(library):
-        for value in bound.values():
-            refuse_kept(value)
+        bound = {name: kept(flow, value) for name, value in bound.items()}
+        if flow.is_dead:
+            return Static(None)
     if len(frames) > _DEEPEST or sum(frame.node is node for frame in frames) > _MOST_AT_ONCE:
         raise UnsupportedError("recursion whose depth is not known")
     path = (frames[-1].site if frames else None, site, id(node))
@@ -241,6 +305,8 @@ def _written_in(
     frame = Frame(node, around.space, cells, around.changes, parent, number, hash(path), flow.collect())
     for name, value in bound.items():
         flow.here()["local", frame.number, name] = value
+    if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node)):
+        return Lazy(lambda body, key: _yielded(flow, frame, dict(bound), body))
     frames.append(frame)
     flow.operations.run_body(flow, frame)
     flow.merge_pending(frame.returns)
@@ -254,6 +320,27 @@ def _written_in(
         for key in [key for key in flow.here() if isinstance(key, tuple) and key[:2] == ("local", frame.number)]:
             del flow.here()[key]
     return result
+
+
+def _yielded(flow: Flow, frame: Frame, bound: dict[str, Value], body: Callable[[Value], None]) -> None:
+    """Emit a generator's code, and a body for each value that it yields."""
+    frame.returns, frame.yields = flow.collect(), body
+    for name, value in bound.items():
+        flow.here()["local", frame.number, name] = value
+    flow.frames.append(frame)
+    flow.operations.run_body(flow, frame)
+    flow.merge_pending(frame.returns)
+    flow.frames.pop()
+    if not flow.is_dead:
+        flow.here().pop(("result", frame.number), None)
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function that do not belong to functions inside it."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, Function):
+            yield from own_nodes(child)
 
 
 def _is_kept(flow: Flow, frame: Frame) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from llvmlite import ir
+
 from . import library
 from .board import column_of, row_of
 from .flow import Flow
@@ -13,6 +15,7 @@ from .numbers import look_up, number, to_float
 from .values import (
     INT,
     Cell,
+    Cells,
     Choice,
     Entries,
     Fields,
@@ -96,7 +99,7 @@ def _optional(flow: Flow, value: Value, kind: Optional) -> Value:
 
 
 def _choice(flow: Flow, value: Value, kind: Choice) -> Value:
-    if isinstance(value, Static):
+    if value in kind.options:
         return Choice(whole(kind.options.index(value)), kind.options)
     if not isinstance(value, Choice):
         raise UnsupportedError("a value becomes a choice")
@@ -108,6 +111,12 @@ def _choice(flow: Flow, value: Value, kind: Choice) -> Value:
 
 def _pointer(flow: Flow, value: Value, kind: Pointer) -> Value:
     """A reference to an object in memory, which an object that is not is put there for."""
+    content, wanted = flow.content(value), kind.site.root.kind
+    if isinstance(content, Cells) and isinstance(wanted, Fields) and wanted.owner is library.Group:
+        if not isinstance(content.signal, ir.Constant):
+            flow.demand_order()
+        group = flow.operations.call(flow, Static(library.Group), [], {}, "group")
+        flow.change(value, flow.content(group))
     pointer = flow.operations.point(flow, value) if isinstance(value, Reference) else value
     if not isinstance(pointer, Pointer):
         raise UnsupportedError(f"{name_of(kind_of(value))} becomes an object")

@@ -8,11 +8,12 @@ from collections.abc import Callable, Hashable
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .board import no_cells
-from .calls import Frame, call, refuse_kept
+from .board import cell_of_pair, no_cells
+from .calls import Frame, call, kept
 from .flow import Edge, Flow
+from .functions import is_consumer, known_items
 from .iteration import each, items_of
-from .methods import call_method
+from .methods import CHANGES
 from .numbers import lifted, negative, to_int
 from .operations import (
     add_to_list,
@@ -21,12 +22,14 @@ from .operations import (
     binary,
     compare,
     element,
+    extend,
     negation,
     run_python,
     set_attribute,
     set_element_of,
     truth_of,
 )
+from .sets import add, new_set, update
 from .values import (
     Cells,
     Closure,
@@ -35,6 +38,7 @@ from .values import (
     Lazy,
     Number,
     Optional,
+    Spread,
     Static,
     Tuple,
     UnsupportedError,
@@ -84,22 +88,29 @@ def location_of_name(flow: Flow, name: str) -> Hashable:
     return ("local", frame.number, name)
 
 
-def _name(flow: Flow, node: ast.Name) -> Value:
+def value_of_name(flow: Flow, name: str) -> Value:
+    """The value of a variable.
+
+    Raises:
+        UnsupportedError: it may have none, or a function of the module changes it.
+    """
     frame: Frame | None = frame_of(flow)
     while frame is not None:
-        key = ("local", frame.number, node.id)
+        key = ("local", frame.number, name)
         if key in flow.here():
             return flow.here()[key]
-        if node.id in frame.own_names and node.id not in frame.nonlocals:
-            raise UnsupportedError(flow.reasons.get(key, f"{node.id} is bound on some ways only"))
-        if node.id in frame.cells:
-            return frame.cells[node.id]
+        if name in frame.own_names and name not in frame.nonlocals:
+            if key in flow.hidden:
+                flow.demand_order()
+            raise UnsupportedError(flow.reasons.get(key, f"{name} is bound on some ways only"))
+        if name in frame.cells:
+            return frame.cells[name]
         around, frame = frame, frame.parent
-    if node.id in around.space:
-        return _global(around, node.id)
-    if hasattr(builtins, node.id):
-        return Static(getattr(builtins, node.id))
-    raise UnsupportedError(f"{node.id} is not defined")
+    if name in around.space:
+        return _global(around, name)
+    if hasattr(builtins, name):
+        return Static(getattr(builtins, name))
+    raise UnsupportedError(f"{name} is not defined")
 
 
 def _global(frame: Frame, name: str) -> Value:
@@ -125,7 +136,7 @@ def assign(flow: Flow, target: ast.AST, value: Value) -> None:
     """Emit an assignment to a target."""
     if flow.is_dead:
         return
-    refuse_kept(value)
+    value = kept(flow, value)
     if isinstance(target, ast.Name):
         flow.here()[location_of_name(flow, target.id)] = value
     elif isinstance(target, ast.Tuple | ast.List):
@@ -350,19 +361,21 @@ def _compare(flow: Flow, node: ast.Compare) -> Value:
 
 def _tuple(flow: Flow, node: ast.Tuple) -> Value:
     items = _items(flow, node.elts)
+    if any(isinstance(item, Spread) for item in items):
+        return _list(flow, node)  # type: ignore[arg-type]
     if all(isinstance(item, Static) for item in items):
         return Static(tuple(item.value for item in items))  # type: ignore[attr-defined]
-    return Tuple(tuple(items))
+    return cell_of_pair(flow, items) or Tuple(tuple(items))
 
 
 def _items(flow: Flow, nodes: list[ast.expr]) -> list[Value]:
+    """The values of expressions; an iterable after a star whose length is not known stands for itself."""
     items: list[Value] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
-            known = items_of(flow, evaluate(flow, node.value))
-            if known is None:
-                raise UnsupportedError("* of what has no known length")
-            items += known
+            value = evaluate(flow, node.value)
+            known = known_items(flow, value)
+            items += [Spread(value)] if known is None else known
         else:
             items.append(evaluate(flow, node))
     return items
@@ -370,13 +383,29 @@ def _items(flow: Flow, nodes: list[ast.expr]) -> list[Value]:
 
 def _list(flow: Flow, node: ast.List) -> Value:
     items = _items(flow, node.elts)
-    return Static(None) if flow.is_dead else flow.new(Items(tuple(items)))
+    if flow.is_dead:
+        return Static(None)
+    if not any(isinstance(item, Spread) for item in items):
+        return flow.new(Items(tuple(items)))
+    made = flow.new(Items(()))
+    with flow.holding(made):
+        for place, item in enumerate(items):
+            if isinstance(item, Spread):
+                extend(flow, made, item.iterable, (site_of(flow, node), place))
+            else:
+                add_to_list(flow, made, item)
+    return made
 
 
 def _set(flow: Flow, node: ast.Set) -> Value:
-    made = flow.new(Cells(no_cells(flow), "set"))
-    for item in _items(flow, node.elts):
-        call_method(flow, made, "add", [item], {}, site_of(flow, node))
+    items = _items(flow, node.elts)
+    made = new_set(flow, id(node))
+    with flow.holding(made):
+        for item in items:
+            if isinstance(item, Spread):
+                update(flow, made, item.iterable, id(node))
+            else:
+                add(flow, made, item, id(node))
     return made
 
 
@@ -438,7 +467,10 @@ def closure(flow: Flow, node: ast.FunctionDef | ast.Lambda) -> Value:
 
 
 def _call(flow: Flow, node: ast.Call) -> Value:
-    function = evaluate(flow, node.func)
+    function = _function(flow, node.func)
+    consumes = isinstance(function, Static) and is_consumer(function.value) and len(node.args) == 1
+    if consumes and isinstance(node.args[0], ast.ListComp):
+        return _of_comprehension(flow, function, node.args[0], node)
     arguments = _items(flow, node.args)
     keywords: dict[str, Value] = {}
     for keyword in node.keywords:
@@ -450,15 +482,37 @@ def _call(flow: Flow, node: ast.Call) -> Value:
             if not isinstance(content, Entries):
                 raise UnsupportedError("** of what has no known keys")
             keywords |= {key.value: item for key, item in zip(content.keys, content.items, strict=True)}
+    flow.node = node
     return function if flow.is_dead else call(flow, function, arguments, keywords, id(node))
+
+
+def _function(flow: Flow, node: ast.expr) -> Value:
+    """What is called; a list of moves that has a name and is changed becomes a list of its own before that."""
+    if isinstance(node, ast.Attribute) and node.attr in CHANGES and isinstance(node.value, ast.Name):
+        value = evaluate(flow, node.value)
+        if isinstance(value, Cells) and value.order != "set":
+            if sum(other is value for other in flow.here().values()) > 1:
+                raise UnsupportedError("a list of moves that has two names is changed")
+            assign(flow, ast.Name(node.value.id, ast.Store()), flow.new(value))
+    return evaluate(flow, node)
+
+
+def _of_comprehension(flow: Flow, function: Static, made: ast.ListComp, node: ast.Call) -> Value:
+    """What a function gives that takes the items of a list once, which need not be made."""
+    items = _generator(flow, made)
+    if function.value is not len:
+        keywords = {keyword.arg: evaluate(flow, keyword.value) for keyword in node.keywords if keyword.arg}
+        return call(flow, function, [items], keywords, id(node))
+    ones = Lazy(lambda body, key: items.each(lambda _: body(Static(1)), key))  # type: ignore[attr-defined]
+    return call(flow, Static(sum), [ones], {}, id(node))
 
 
 def _rounds(flow: Flow, node: Any, body: Callable[[], None], first: Value | None = None) -> None:
     """Emit a body for every round of a comprehension's loops, whose variables are its own."""
-    names = {
-        part.id for generator in node.generators for part in ast.walk(generator.target) if isinstance(part, ast.Name)
-    }
+    targets = [part for generator in node.generators for part in ast.walk(generator.target)]
+    names = dict.fromkeys(part.id for part in targets if isinstance(part, ast.Name))
     frame = frame_of(flow)
+    any_order, flow.any_order = flow.any_order, False
     kept = {name: flow.here().get(("local", frame.number, name)) for name in names}
 
     def loop(place: int) -> None:
@@ -481,6 +535,7 @@ def _rounds(flow: Flow, node: Any, body: Callable[[], None], first: Value | None
                 loop(place + 1)
             flow.merge_pending(skipped)
 
+        flow.any_order = any_order
         each(flow, items, one, (site_of(flow, node), place))
 
     loop(0)
@@ -514,12 +569,8 @@ def _filtered_cells(flow: Flow, node: ast.ListComp) -> Value | None:
             _rounds(flow, node, lambda: add_to_list(flow, made, evaluate(flow, node.elt)), items)
         return made
     made = flow.new(Cells(no_cells(flow), "set"))
-
-    def add() -> None:
-        call_method(flow, made, "add", [evaluate(flow, node.elt)], {}, site_of(flow, node))
-
     with flow.holding(made):
-        _rounds(flow, node, add, items)
+        _rounds(flow, node, lambda: add(flow, made, evaluate(flow, node.elt), id(node)), items)
     if flow.is_dead:
         return Static(None)
     kept = flow.content(made)
@@ -531,7 +582,7 @@ def _as_load(target: ast.expr) -> ast.expr:
     return ast.parse(ast.unparse(target), mode="eval").body
 
 
-def _generator(flow: Flow, node: ast.GeneratorExp) -> Value:
+def _generator(flow: Flow, node: ast.GeneratorExp | ast.ListComp) -> Value:
     frame = frame_of(flow)
     first = evaluate(flow, node.generators[0].iter)
 
@@ -553,14 +604,10 @@ def _generator(flow: Flow, node: ast.GeneratorExp) -> Value:
 
 
 def _set_comprehension(flow: Flow, node: ast.SetComp) -> Value:
-    made = flow.new(Cells(no_cells(flow), "set"))
-    site = site_of(flow, node)
-
-    def add() -> None:
-        call_method(flow, made, "add", [evaluate(flow, node.elt)], {}, site)
-
+    made = new_set(flow, id(node))
     with flow.holding(made):
-        _rounds(flow, node, add)
+        flow.any_order = True
+        _rounds(flow, node, lambda: add(flow, made, evaluate(flow, node.elt), id(node)))
     return made
 
 
@@ -577,9 +624,30 @@ def _walrus(flow: Flow, node: ast.NamedExpr) -> Value:
     return value
 
 
+def _yield(flow: Flow, node: ast.Yield) -> Value:
+    value = evaluate(flow, node.value) if node.value else Static(None)
+    _give(flow, value)
+    return Static(None)
+
+
+def _yield_from(flow: Flow, node: ast.YieldFrom) -> Value:
+    each(flow, evaluate(flow, node.value), lambda item: _give(flow, item), site_of(flow, node))
+    return Static(None)
+
+
+def _give(flow: Flow, value: Value) -> None:
+    """Emit what is done with a value that a generator yields."""
+    if flow.is_dead:
+        return
+    frame: Frame = flow.frames.pop()
+    assert frame.yields is not None
+    frame.yields(value)
+    flow.frames.append(frame)
+
+
 _EXPRESSIONS: dict[type[ast.AST], Callable[[Flow, Any], Value]] = {
     ast.Constant: lambda flow, node: Static(node.value),
-    ast.Name: _name,
+    ast.Name: lambda flow, node: value_of_name(flow, node.id),
     ast.IfExp: _if_expression,
     ast.BoolOp: _bool_op,
     ast.UnaryOp: _unary,
@@ -600,4 +668,6 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[Flow, Any], Value]] = {
     ast.SetComp: _set_comprehension,
     ast.DictComp: _dict_comprehension,
     ast.NamedExpr: _walrus,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield_from,
 }

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from llvmlite import ir
 
@@ -79,6 +79,10 @@ class Flow:
         mask: the LLVM type of a set of cells.
         build: the builder of LLVM instructions; take it afresh after whatever may open a block.
         state: what is known here; None where no way leads.
+        any_order: the order of what is iterated over next cannot be seen.
+        took_any_order: a set has been iterated over in some order since this was last set to False.
+        writes: how often code was emitted that changes memory.
+        hidden: variables whose values depend on the order of a set.
     """
 
     def __init__(self, rows: int, columns: int, operations: Operations, heap: Heap) -> None:
@@ -90,6 +94,10 @@ class Flow:
         self.state: State | None = None
         self.handlers: list[Handler] = []
         self.pending: list[list[Edge]] = []
+        self.any_order = False
+        self.took_any_order = False
+        self.writes = 0
+        self.hidden: set[Hashable] = set()
         self._depth = 0
         self._held = 0
         self.reasons: dict[Hashable, str] = {}
@@ -202,6 +210,13 @@ class Flow:
         if not isinstance(reference, Pointer):
             raise UnsupportedError("what cannot be changed is changed")
         self.operations.write(self, reference, content)
+
+    def demand_order(self) -> NoReturn:
+        """Have code emitted again in which sets have the order of Python's."""
+        if not self.heap.keeps_order:
+            self.heap.keeps_order = True
+            self.heap.growths += 1
+        raise UnsupportedError("the order of a set")
 
     # --- merges
 

@@ -4,34 +4,49 @@ from __future__ import annotations
 
 import ast
 import functools
-import itertools
 import math
 import operator
-import sys
-from collections import Counter, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from . import library
-from .board import cells_of, no_cells
+from .board import cell_count, cell_number
 from .flow import Flow
-from .iteration import Body, each, each_of_range, items_of, length
-from .kinds import number_kind
-from .methods import as_set, call_method
+from .iteration import each, items_of, length
+from .memory import zeros
+from .methods import call_method
 from .numbers import (
     absolute,
     call_math,
     integral,
     is_not_finite,
     lifted,
+    look_up,
+    negative,
     number,
+    round_to,
     to_float,
     to_int,
 )
-from .operations import as_value, attribute, binary, element, extend, is_list, truth_of
+from .operations import (
+    as_value,
+    attribute,
+    binary,
+    compare,
+    element,
+    extend,
+    has_attribute,
+    is_list,
+    set_element_of,
+    truth_of,
+)
+from .sets import hash_of, may_be_cell, set_of
 from .values import (
+    FLOAT,
     Cell,
     Cells,
+    Choice,
     Entries,
     Fields,
     Items,
@@ -45,6 +60,7 @@ from .values import (
     Value,
     is_number,
     real,
+    whole,
 )
 
 Arguments = Sequence[Value]
@@ -92,7 +108,22 @@ def compiled_call(flow: Flow, function: Any, arguments: Arguments, keywords: Key
     return compiled(flow, arguments, keywords, site) if compiled else None
 
 
-def _in_library(flow: Flow, function: Callable[..., Any], arguments: Arguments, site: Hashable) -> Value:
+_CONSUMERS = (sum, min, max, set, frozenset, sorted, len)
+
+
+def is_consumer(function: Any) -> bool:
+    """Return whether a function takes the items of a list once, in order, and keeps no list."""
+    return any(function is consumer for consumer in _CONSUMERS)
+
+
+def known_items(flow: Flow, value: Value) -> list[Value] | None:
+    """The items of a container of known length that is made; None of what is made item by item."""
+    content = flow.content(value)
+    is_made = not isinstance(content, Cells | ListInMemory | Lazy | Fields)
+    return items_of(flow, value) if is_made else None
+
+
+def in_library(flow: Flow, function: Callable[..., Any], arguments: Arguments, site: Hashable) -> Value:
     return flow.operations.call(flow, Static(function), arguments, {}, site)
 
 
@@ -147,10 +178,9 @@ for _function, _name in ((math.floor, "llvm.floor.f64"), (math.ceil, "llvm.ceil.
 @compiles(round)
 def _round(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     if len(arguments) > 1 or keywords:
-        known = lifted(flow, round, *arguments)
-        if known is None:
-            raise UnsupportedError("round to digits")
-        return known
+        digits = keywords.get("ndigits", arguments[-1])
+        known = lifted(flow, round, arguments[0], digits)
+        return known if known is not None else round_to(flow, arguments[0], digits)
     return _cut(flow, arguments[0], "llvm.roundeven.f64", round)
 
 
@@ -159,8 +189,15 @@ def _bool(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) 
     return as_value(truth_of(flow, arguments[0]))
 
 
-@compiles(pow, operator.pow)
+@compiles(operator.neg)
+def _neg(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    return negative(flow, arguments[0])
+
+
+@compiles(pow, operator.pow, math.pow)
 def _pow(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    if len(arguments) != 2:
+        raise UnsupportedError("a power of three numbers")
     return binary(flow, ast.Pow, *arguments)
 
 
@@ -182,6 +219,8 @@ def _sqrt(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) 
 _OF_C = {
     math.exp: ("exp", None), math.log: ("log", 0.0), math.log2: ("log2", 0.0), math.log10: ("log10", 0.0),
     math.tanh: ("tanh", None), math.atan: ("atan", None), math.sin: ("sin", None), math.cos: ("cos", None),
+    math.log1p: ("log1p", -1.0), math.expm1: ("expm1", None), math.sinh: ("sinh", None), math.cosh: ("cosh", None),
+    math.tan: ("tan", None), math.cbrt: ("cbrt", None), math.erf: ("erf", None),
 }  # fmt: skip
 
 
@@ -191,14 +230,15 @@ def _of_c(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable, 
     if known is not None:
         return known
     if len(arguments) != 1:
-        raise UnsupportedError(f"math.{name} with a base")
+        top, base = (_of_c(flow, [argument], {}, site, math.log) for argument in arguments)
+        return binary(flow, ast.Div, top, base)
     given = to_float(flow, arguments[0])
     if below is not None:
         flow.fail_if(flow.build.fcmp_ordered("<=", given, real(below)), ValueError)
     result = call_math(flow, name, given)
     bad = flow.build.and_(is_not_finite(flow, result), flow.build.not_(is_not_finite(flow, given)))
     flow.fail_if(bad, OverflowError)
-    if name in ("sin", "cos"):
+    if name in ("sin", "cos", "tan"):
         flow.fail_if(is_not_finite(flow, given), ValueError)
     return Number("float", result)
 
@@ -207,107 +247,76 @@ for _function in _OF_C:
     _OF_PYTHON[_function] = functools.partial(_of_c, function=_function)
 
 
-@compiles(math.isinf, math.isnan)
-def _is_special(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    raise UnsupportedError("math.isinf and math.isnan")
+@compiles(math.isfinite, library.is_finite)
+def _is_finite(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    return as_value(flow.build.not_(is_not_finite(flow, to_float(flow, arguments[0]))))
+
+
+@compiles(math.isnan)
+def _is_nan(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    given = to_float(flow, arguments[0])
+    return as_value(flow.build.fcmp_unordered("uno", given, given))
+
+
+@compiles(math.isinf)
+def _is_infinite(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    size = call_math(flow, "llvm.fabs.f64", to_float(flow, arguments[0]))
+    return as_value(flow.build.fcmp_ordered("==", size, real(math.inf)))
+
+
+@compiles(math.copysign)
+def _copysign(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    known = lifted(flow, math.copysign, *arguments)
+    signals = [to_float(flow, argument) for argument in arguments]
+    return known if known is not None else Number("float", call_math(flow, "llvm.copysign.f64", *signals))
+
+
+@compiles(math.atan2)
+def _atan2(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    known = lifted(flow, math.atan2, *arguments)
+    signals = [to_float(flow, argument) for argument in arguments]
+    return known if known is not None else Number("float", call_math(flow, "atan2", *signals))
+
+
+@compiles(math.hypot, math.dist)
+def _distance(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    """By a table: CPython's hypot rounds otherwise than that of the C library."""
+    known = lifted(flow, math.hypot, *arguments)
+    if known is not None:
+        return known
+    pairs = [items_of(flow, argument) for argument in arguments] if len(arguments) == 2 else [None]
+    if all(pair is not None and len(pair) == 2 for pair in pairs):
+        sides = [binary(flow, ast.Sub, *column) for column in zip(*pairs, strict=True)]  # type: ignore[arg-type]
+        sides[1:] = sides[1:]
+    else:
+        sides = list(arguments)
+    if len(sides) != 2:
+        raise UnsupportedError("the length of a vector of other than two numbers")
+    one, other = (absolute(flow, to_int(flow, side)) for side in sides)
+    size = max(flow.rows, flow.columns) + 1
+    for side in (one, other):
+        if not (isinstance(side, Number | Choice) and to_int(flow, side).high < size):
+            flow.give_up_if(flow.build.icmp_signed(">=", to_int(flow, side).signal, whole(size)))
+    table = [math.hypot(x, y) for x in range(size) for y in range(size)]
+    place = binary(flow, ast.Add, binary(flow, ast.Mult, to_int(flow, one), Static(size)), to_int(flow, other))
+    return Number("float", look_up(flow, table, to_int(flow, place).signal, FLOAT))
 
 
 for _function, _operation in (
+    (operator.lt, ast.Lt), (operator.le, ast.LtE), (operator.gt, ast.Gt), (operator.ge, ast.GtE), (operator.eq, ast.Eq),
+    (operator.ne, ast.NotEq),
+):  # fmt: skip
+    _OF_PYTHON[_function] = functools.partial(
+        lambda flow, arguments, keywords, site, operation: compare(flow, operation, *arguments), operation=_operation
+    )
+for _function, _operation in (
     (operator.add, ast.Add), (operator.sub, ast.Sub), (operator.mul, ast.Mult), (operator.truediv, ast.Div),
-    (operator.and_, ast.BitAnd), (operator.or_, ast.BitOr),
+    (operator.and_, ast.BitAnd), (operator.or_, ast.BitOr), (operator.xor, ast.BitXor), (operator.mod, ast.Mod),
+    (operator.floordiv, ast.FloorDiv),
 ):  # fmt: skip
     _OF_PYTHON[_function] = functools.partial(
         lambda flow, arguments, keywords, site, operation: binary(flow, operation, *arguments), operation=_operation
     )
-
-
-# --- folds
-
-
-@compiles(sum)
-def _sum(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    start = arguments[1] if len(arguments) > 1 else keywords.get("start", Static(0))
-    total = ("hidden", (site, "sum"))
-    flow.here()[total] = start
-
-    def add(item: Value) -> None:
-        so_far = flow.here().get(total)
-        if so_far is None:
-            raise UnsupportedError("a sum of different things")
-        flow.here()[total] = binary(flow, ast.Add, so_far, item)
-
-    each_in_any_order(flow, arguments[0], add, (site, "sum"))
-    if flow.is_dead:
-        return Static(None)
-    result = flow.here().pop(total, None)
-    if result is None:
-        raise UnsupportedError("a sum of different things")
-    if sys.version_info >= (3, 12) and isinstance(result, Number) and result.name == "float":
-        raise UnsupportedError("a sum of floats, which Python compensates")
-    return result
-
-
-def each_in_any_order(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
-    """Emit a body whose order cannot be seen, so that sets may be iterated over; with floats it can."""
-    content = flow.content(value)
-    if isinstance(content, Cells) and content.order == "set":
-        raise UnsupportedError("the order of a set")
-    each(flow, value, body, key)
-
-
-@compiles(any)
-def _any(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    return _in_library(flow, library.any_of, arguments, site)
-
-
-@compiles(all)
-def _all(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    return _in_library(flow, library.all_of, arguments, site)
-
-
-def _extreme(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable, is_least: bool) -> Value:
-    items = arguments[0] if len(arguments) == 1 else Tuple(tuple(arguments))
-    key = keywords.get("key", Static(None))
-    known = items_of(flow, items) if not isinstance(flow.content(items), Cells | ListInMemory) else None
-    if known is not None and isinstance(key, Static) and key.value is None and "default" not in keywords:
-        chosen = _extreme_of_ints(flow, known, is_least)
-        if chosen is not None:
-            return chosen
-    if "default" in keywords:
-        function: Any = library.least_or if is_least else library.greatest_or
-        return _in_library(flow, function, [items, key, keywords["default"]], site)
-    return _in_library(flow, library.least if is_least else library.greatest, [items, key], site)
-
-
-def _extreme_of_ints(flow: Flow, items: list[Value], is_least: bool) -> Value | None:
-    """The least or greatest of some ints, of which it does not matter which of equal ones it is."""
-    kinds = [number_kind(item) for item in items]
-    if not items or any(kind is None or kind.name == "float" for kind in kinds):
-        return None
-    choose = min if is_least else max
-    known = lifted(flow, lambda *options: choose(options), *items)
-    if known is not None:
-        return known
-    if any(kind is not None and kind.name == "bool" for kind in kinds):
-        return None
-    best = to_int(flow, items[0])
-    for item in items[1:]:
-        other = to_int(flow, item)
-        is_better = flow.build.icmp_signed("<" if is_least else ">", other.signal, best.signal)
-        signal = flow.build.select(is_better, other.signal, best.signal)
-        best = Number("int", signal, choose(best.low, other.low), choose(best.high, other.high))
-    return best
-
-
-_OF_PYTHON[min] = functools.partial(_extreme, is_least=True)
-_OF_PYTHON[max] = functools.partial(_extreme, is_least=False)
-
-
-@compiles(functools.reduce)
-def _reduce(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    if len(arguments) < 3:
-        raise UnsupportedError("reduce without a start")
-    return _in_library(flow, library.folded, arguments, site)
 
 
 # --- containers
@@ -321,7 +330,7 @@ def _list(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) 
     if arguments:
         content = flow.content(arguments[0])
         if isinstance(content, Cells) and content.order != "set":
-            return content
+            return flow.new(content)
         with flow.holding(made):
             extend(flow, made, arguments[0], (flow.path, site, "list"))
     return made
@@ -329,32 +338,79 @@ def _list(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) 
 
 @compiles(tuple)
 def _tuple(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    items = items_of(flow, arguments[0]) if arguments else []
-    if items is None:
-        raise UnsupportedError("a tuple whose length is not known")
-    return Tuple(tuple(items))
+    items = known_items(flow, arguments[0]) if arguments else []
+    return _list(flow, arguments, keywords, site) if items is None else Tuple(tuple(items))
 
 
 @compiles(set, frozenset)
 def _set(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    if not arguments:
-        return flow.new(Cells(no_cells(flow), "set"))
-    if cells_of(flow, arguments[0]) is not None:
-        return flow.new(as_set(flow, arguments[0]))
-    made = flow.new(Cells(no_cells(flow), "set"))
-    each(flow, arguments[0], lambda item: _ignored(call_method(flow, made, "add", [item], {}, site)), (site, "set"))
+    return set_of(flow, arguments, site)
+
+
+@compiles(dict, OrderedDict)
+def _dict(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    made = flow.new(Entries(tuple(map(Static, keywords)), tuple(keywords.values())))
+    if arguments:
+        with flow.holding(made):
+            key = (flow.path, site, "dict")
+            each(flow, pairs_of(flow, arguments[0], site), lambda pair: _put(flow, made, pair), key)
     return made
 
 
-def _ignored(value: Value) -> None:
-    del value
+def _put(flow: Flow, made: Value, pair: Value) -> None:
+    items = items_of(flow, pair)
+    if items is None or len(items) != 2:
+        raise UnsupportedError("a dictionary of what is no pairs")
+    set_element_of(flow, made, *items)
 
 
-@compiles(dict)
-def _dict(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    if arguments:
-        raise UnsupportedError("a dictionary made of an iterable")
-    return flow.new(Entries(tuple(map(Static, keywords)), tuple(keywords.values())))
+def pairs_of(flow: Flow, value: Value, site: Hashable) -> Value:
+    """The pairs of a dictionary, or an iterable itself."""
+    content = flow.content(value)
+    is_dictionary = isinstance(content, Entries) or isinstance(getattr(content, "value", None), dict)
+    if is_dictionary or (isinstance(content, Fields) and issubclass(content.owner, library.Table)):
+        return call_method(flow, value, "items", [], {}, (site, "items"))
+    return value
+
+
+@compiles(library.pairs_of)
+def _pairs_of(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    return pairs_of(flow, arguments[0], site)
+
+
+@compiles(dict.fromkeys)
+def _fromkeys(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    made = _dict(flow, [], {}, site)
+    return in_library(flow, library.filled_table, [made, *arguments, Static(None)][:3], site)
+
+
+@compiles(library.number_of_cell)
+def _number_of_cell(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    if not may_be_cell(arguments[0]):
+        return Static(None)
+    cell, is_inside = cell_number(flow, arguments[0])
+    return Number("int", flow.build.select(is_inside, cell, whole(-1)), -1, cell_count(flow) - 1)
+
+
+@compiles(library.cell_count)
+def _cell_count(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    return Static(cell_count(flow))
+
+
+@compiles(library.zeros)
+def _zeros(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    return zeros(flow, to_int(flow, arguments[0]))
+
+
+@compiles(library.hash_of, hash)
+def _hash_of(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    return hash_of(flow, arguments[0])
+
+
+@compiles(library.give_up)
+def _give_up(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    flow.give_up_if(Static(True))
+    return Static(None)
 
 
 @compiles(Counter)
@@ -372,144 +428,12 @@ def _defaultdict(flow: Flow, arguments: Arguments, keywords: Keywords, site: Has
 
 @compiles(sorted)
 def _sorted(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    items = [arguments[0], keywords.get("key", Static(None)), keywords.get("reverse", Static(False))]
-    return _in_library(flow, library.in_order, items, site)
-
-
-# --- iterables
-
-
-@compiles(range)
-def _range(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    start, stop, step = (Static(0), *arguments, Static(1)) if len(arguments) == 1 else (*arguments, Static(1))[:3]
-    return Lazy(lambda body, key: each_of_range(flow, start, stop, step, body, (key, "range")), True)
-
-
-@compiles(enumerate)
-def _enumerate(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    start = arguments[1] if len(arguments) > 1 else keywords.get("start", Static(0))
-    items = items_of(flow, arguments[0]) if not isinstance(flow.content(arguments[0]), Cells | ListInMemory) else None
-    if items is not None:
-        numbers = [binary(flow, ast.Add, start, Static(place)) for place in range(len(items))]
-        return Tuple(tuple(Tuple(pair) for pair in zip(numbers, items, strict=True)))
-
-    def numbered(body: Body, key: Hashable) -> None:
-        place = ("hidden", (key, "number"))
-        flow.here()[place] = start
-
-        def one(item: Value) -> None:
-            now = flow.here()[place]
-            flow.here()[place] = binary(flow, ast.Add, now, Static(1))
-            body(Tuple((now, item)))
-
-        each(flow, arguments[0], one, (key, "enumerate"))
-
-    return Lazy(numbered)
-
-
-@compiles(map)
-def _map(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    function, *iterables = arguments
-    if len(iterables) != 1:
-        raise UnsupportedError("map over several iterables")
-
-    def mapped(body: Body, key: Hashable) -> None:
-        def one(item: Value) -> None:
-            result = flow.operations.call(flow, function, [item], {}, (site, "map"))
-            if not flow.is_dead:
-                body(result)
-
-        each(flow, iterables[0], one, (key, "map"))
-
-    return Lazy(mapped)
-
-
-@compiles(filter)
-def _filter(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    function, iterable = arguments
-    is_plain = isinstance(function, Static) and function.value is None
-
-    def filtered(body: Body, key: Hashable) -> None:
-        def one(item: Value) -> None:
-            found = item if is_plain else flow.operations.call(flow, function, [item], {}, (site, "filter"))
-            if flow.is_dead:
-                return
-            yes, no = flow.ways(truth_of(flow, found))
-            left = flow.collect()
-            left.extend(no)
-            flow.merge(yes)
-            if not flow.is_dead:
-                body(item)
-            flow.merge_pending(left)
-
-        each(flow, iterable, one, (key, "filter"))
-
-    return Lazy(filtered)
-
-
-@compiles(zip)
-def _zip(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    columns = [
-        items_of(flow, argument) if not isinstance(flow.content(argument), Cells | ListInMemory | Lazy) else None
-        for argument in arguments
-    ]
-    if any(column is None for column in columns):
-        raise UnsupportedError("zip of what has no known length")
-    return Tuple(tuple(Tuple(items) for items in zip(*columns, strict=False)))  # type: ignore[arg-type]
-
-
-@compiles(reversed)
-def _reversed(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    items = items_of(flow, arguments[0]) if not isinstance(flow.content(arguments[0]), Cells | ListInMemory) else None
-    if items is not None:
-        return Tuple(tuple(reversed(items)))
-    return _in_library(flow, library.backwards, arguments, site)
-
-
-@compiles(itertools.chain)
-def _chain(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    def chained(body: Body, key: Hashable) -> None:
-        for place, argument in enumerate(arguments):
-            each(flow, argument, body, (key, place))
-
-    return Lazy(chained)
-
-
-@compiles(itertools.chain.from_iterable)
-def _chain_from(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    def chained(body: Body, key: Hashable) -> None:
-        each(flow, arguments[0], lambda items: each(flow, items, body, (key, "inner")), (key, "outer"))
-
-    return Lazy(chained)
-
-
-@compiles(itertools.product)
-def _product(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    if keywords:
-        raise UnsupportedError("product with repeat")
-
-    def crossed(body: Body, key: Hashable) -> None:
-        def down(place: int, before: tuple[Value, ...]) -> None:
-            if place == len(arguments):
-                body(Tuple(before))
-            else:
-                each(flow, arguments[place], lambda item: down(place + 1, (*before, item)), (key, place))
-
-        down(0, ())
-
-    return Lazy(crossed)
-
-
-@compiles(next)
-def _next(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    if not isinstance(flow.content(arguments[0]), Lazy):
-        raise UnsupportedError("next of an iterator that is kept")
-    return _in_library(flow, library.first_of if len(arguments) == 1 else library.first_of_or, arguments, site)
-
-
-@compiles(iter)
-def _iter(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    return Lazy(lambda body, key: each(flow, arguments[0], body, (key, "iter")))
+    key, is_backwards = keywords.get("key", Static(None)), keywords.get("reverse", Static(False))
+    content = flow.content(arguments[0])
+    if isinstance(content, Cells) and isinstance(key, Static) and key.value is None:
+        content = Cells(content.signal, "row")
+        return content if is_backwards == Static(False) else in_library(flow, library.backwards, [content], site)
+    return in_library(flow, library.in_order, [arguments[0], key, is_backwards], site)
 
 
 # --- objects
@@ -532,10 +456,17 @@ def _isinstance(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hash
         raise UnsupportedError("isinstance of a class that is not known")
     if isinstance(value, Static):
         return Static(isinstance(value.value, classes.value))
+    if classes.value is library.Group:
+        return Static(isinstance(value, Fields) and value.owner is library.Group)
     own = _class_of(value)
     if own is None:
         raise UnsupportedError("isinstance of such a value")
     return Static(issubclass(own, classes.value))
+
+
+_STANDS_FOR = {
+    library.Table: dict, library.Counted: Counter, library.Defaulted: defaultdict, library.Group: set,
+}  # fmt: skip
 
 
 def _class_of(value: Value) -> type | None:
@@ -544,7 +475,7 @@ def _class_of(value: Value) -> type | None:
     if isinstance(value, Tuple):
         return value.named or tuple
     if isinstance(value, Fields):
-        return value.owner
+        return _STANDS_FOR.get(value.owner, value.owner)
     if isinstance(value, Cells) and value.order == "set":
         return set
     if is_list(value):
@@ -555,6 +486,16 @@ def _class_of(value: Value) -> type | None:
 @compiles(getattr)
 def _getattr(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     name = arguments[1]
-    if len(arguments) > 2 or not isinstance(name, Static):
-        raise UnsupportedError("getattr with a default")
+    if not isinstance(name, Static):
+        raise UnsupportedError("getattr of a name that is not known")
+    if len(arguments) > 2 and not has_attribute(flow, arguments[0], name.value):
+        return arguments[2]
     return attribute(flow, arguments[0], name.value)
+
+
+@compiles(hasattr)
+def _hasattr(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    name = arguments[1]
+    if not isinstance(name, Static):
+        raise UnsupportedError("hasattr of a name that is not known")
+    return Static(has_attribute(flow, arguments[0], name.value))

@@ -17,6 +17,7 @@ from .values import (
     INT,
     LEAST,
     MOST,
+    Bound,
     Cell,
     Cells,
     Choice,
@@ -32,6 +33,7 @@ from .values import (
     Tuple,
     UnsupportedError,
     Value,
+    parts_of,
     whole,
 )
 
@@ -112,18 +114,30 @@ def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
     """Emit `body(item)` for every item, in order; `key` tells this loop from all others."""
     if flow.is_dead:
         return
+    any_order, flow.any_order = flow.any_order, False
     content = flow.content(value)
     if isinstance(content, Optional):
         flow.fail_if(content.signal, TypeError)
+        flow.any_order = any_order
         each(flow, content.value, body, key)
     elif isinstance(content, Lazy):
+        flow.any_order = any_order
         content.each(body, key)
+        flow.any_order = False
     elif isinstance(content, Cells):
+        if content.order == "set" and not any_order:
+            flow.demand_order()
+        flow.took_any_order |= content.order == "set"
         _each_cell(flow, content, body, key)
     elif isinstance(content, ListInMemory):
         _each_element(flow, value, body, key)
     elif isinstance(content, Fields) and issubclass(content.owner, library.Table):
         each(flow, content.items[content.names.index("names")], body, key)
+    elif isinstance(content, Fields) and content.owner in (library.Group, library.Iterator):
+        emit = _each_member if content.owner is library.Group else _each_rest
+        emit(flow, value, body, key)
+    elif isinstance(content, Static) and any_order and loses_its_order(content.value):
+        _each_item(flow, list(map(Static, sorted(content.value, key=repr))), body, key)
     else:
         items = items_of(flow, content)
         if items is not None:
@@ -174,11 +188,9 @@ def _each_item(flow: Flow, items: list[Value], body: Body, key: Hashable) -> Non
 
 
 def _each_cell(flow: Flow, cells: Cells, body: Body, key: Hashable) -> None:
-    if cells.order == "set":
-        raise UnsupportedError("the order of a set")
     if flow.is_in_loop:
         flow.spend(count_cells(flow, cells.signal).signal)
-    if cells.order == "row":
+    if cells.order != "column":
         each_of_mask(flow, cells.signal, body, key)
         return
     masks = list(column_masks(flow.rows, flow.columns))
@@ -233,6 +245,52 @@ def _each_element(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
         key,
         (0, 1 << 20),
     )
+
+
+def _each_member(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
+    """The items of a set in the order of its hash table."""
+    fields = flow.content(value)
+    assert isinstance(fields, Fields)
+    names, slots = (fields.items[fields.names.index(name)] for name in ("names", "slots"))
+
+    def one(place: Value) -> None:
+        given = to_int(flow, place)
+        yes, no = flow.ways(flow.build.icmp_signed(">", given.signal, whole(0)))
+        skipped = flow.collect()
+        skipped.extend(no)
+        flow.merge(yes)
+        content = flow.content(names)
+        assert isinstance(content, ListInMemory)
+        body(element_at(flow, content, flow.build.sub(given.signal, whole(1))))
+        flow.merge_pending(skipped)
+
+    if isinstance(content := flow.content(names), ListInMemory) and _holds_texts(content):
+        raise UnsupportedError("a set whose order changes with every start of Python", is_unrepeatable=True)
+    if isinstance(content, ListInMemory):
+        each(flow, slots, one, (key, "member"))
+
+
+def _holds_texts(content: ListInMemory) -> bool:
+    kinds = parts_of(content.site.root.kind or Static(None))
+    options = [option for kind in kinds for option in (kind.options if isinstance(kind, Choice) else (kind,))]
+    return any(isinstance(option, Static) and isinstance(option.value, str) for option in options)
+
+
+def _each_rest(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
+    """What an iterator has not given yet."""
+
+    def has_more() -> Signal:
+        fields = flow.content(value)
+        assert isinstance(fields, Fields)
+        items, place = (fields.items[fields.names.index(name)] for name in ("items", "place"))
+        count = to_int(flow, length(flow, items))
+        return flow.build.icmp_signed("<", to_int(flow, place).signal, count.signal)
+
+    def one() -> None:
+        flow.spend(whole(1))
+        body(flow.operations.call(flow, Bound(value, "__next__"), [], {}, (key, "next")))
+
+    flow.loop(key, has_more, one)
 
 
 def count_up(

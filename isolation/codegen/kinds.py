@@ -16,6 +16,7 @@ from .values import (
     Cell,
     Cells,
     Choice,
+    Closure,
     Entries,
     Fields,
     Held,
@@ -59,19 +60,31 @@ def _joined(a: Value, b: Value, widens: bool) -> Value | None:
     if isinstance(a, Number):
         other = number_kind(b)
         return other and _joined_numbers(a, other, widens)
-    if isinstance(a, Static | Choice) and isinstance(b, Static | Choice):
+    if isinstance(a, _KNOWN) and isinstance(b, _KNOWN):
         return _joined_static(a, b, widens)
     if isinstance(a, Tuple):
         other = tuple_kind(b)
         if isinstance(other, Tuple) and len(other.items) == len(a.items) and other.named is a.named:
             return Tuple(_joined_all(a.items, other.items, widens), a.named)
+    if isinstance(a, Pointer | Held) and isinstance(b, Held) and _is_empty_of(b, a):
+        return join(a if isinstance(a, Pointer) else _pointer_to(a), a)
     if isinstance(a, Held) and isinstance(b, Held):
         content = _joined_contents(a.content, b.content, widens)
         return Held(content, a.site) if content is not None else join(_pointer_to(a), _pointer_to(b))
     if isinstance(a, Pointer) and isinstance(b, Pointer | Held):
         _unite(a.site, (b if isinstance(b, Pointer) else _pointer_to(b)).site)
         return a
-    return None
+    return _joined_contents(a, b, widens)
+
+
+_KNOWN = (Static, Choice, Closure)
+
+
+def _is_empty_of(held: Held, other: Held | Pointer) -> bool:
+    """Whether a set of cells meets one of anything, which it can only be an empty one of."""
+    content = other.content if isinstance(other, Held) else other.site.root.kind
+    is_group = isinstance(content, Fields) and content.owner is library.Group
+    return is_group and isinstance(held.content, Cells) and held.content.order == "set"
 
 
 def _joined_contents(a: Value, b: Value, widens: bool) -> Value | None:

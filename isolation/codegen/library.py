@@ -1,7 +1,38 @@
-"""Parts of Python and of the board in plain Python, which are compiled like heuristics."""
+"""Parts of Python and of the board in plain Python, which are compiled like heuristics.
+
+What has a docstring only is compiled to instructions: see `functions.py`.
+"""
 
 # mypy: ignore-errors
 # ruff: noqa: D103
+
+
+def number_of_cell(key):
+    """The number of a cell of the board, -1 for other pairs of whole numbers, None for all else."""
+
+
+def cell_count():
+    """How many cells the board has."""
+
+
+def zeros(count):
+    """A list of so many zeros."""
+
+
+def hash_of(key):
+    """The hash of a key."""
+
+
+def is_finite(number):
+    """Whether a number is finite."""
+
+
+def give_up():
+    """Let Python be asked."""
+
+
+def pairs_of(items):
+    """The pairs of a dictionary, or those of an iterable."""
 
 
 def fill(items, cells):
@@ -161,11 +192,159 @@ def pairs(items):
     return found
 
 
-def zipped(first, second):
-    found = []
+def removed(items, place):
+    count = len(items)
+    if place < 0:
+        place += count
+    if not 0 <= place < count:
+        raise IndexError
+    item = items[place]
+    for later in range(place + 1, count):
+        items[later - 1] = items[later]
+    items.pop()
+    return item
+
+
+def inserted(items, place, value):
+    count = len(items)
+    if place < 0:
+        place = max(0, place + count)
+    items.append(value)
+    later = count
+    while later > place:
+        items[later] = items[later - 1]
+        later -= 1
+    if place < count:
+        items[place] = value
+
+
+def remove_from(items, value):
+    removed(items, place_of(items, value))
+
+
+def are_equal(first, second):
+    if len(first) != len(second):
+        return False
+    for place in range(len(first)):
+        if first[place] != second[place]:
+            return False
+    return True
+
+
+def comes_first(first, second, is_equal_enough):
     for place in range(min(len(first), len(second))):
-        found.append((first[place], second[place]))
+        if first[place] != second[place]:
+            return first[place] < second[place]
+    return len(first) < len(second) or (is_equal_enough and len(first) == len(second))
+
+
+def reduced(function, items):
+    value = None
+    for item in items:
+        value = item if value is None else function(value, item)
+    if value is None:
+        raise TypeError
+    return value
+
+
+def accumulated(items, function, start):
+    totals = []
+    value = start
+    if value is not None:
+        totals.append(value)
+    for item in items:
+        value = item if value is None else function(value, item)
+        totals.append(value)
+    return totals
+
+
+def grouped(items, key):
+    groups = []
+    last = None
+    for item in items:
+        name = item if key is None else key(item)
+        if last is None or name != last:
+            groups.append((name, [item]))
+        else:
+            groups[-1][1].append(item)
+        last = name
+    return groups
+
+
+def triples(items):
+    found = []
+    count = len(items)
+    for first in range(count):
+        for second in range(first + 1, count):
+            for third in range(second + 1, count):
+                found.append((items[first], items[second], items[third]))
     return found
+
+
+def ordered_pairs(items):
+    found = []
+    count = len(items)
+    for first in range(count):
+        for second in range(count):
+            if first != second:
+                found.append((items[first], items[second]))
+    return found
+
+
+def neighbours(items):
+    return [(items[place], items[place + 1]) for place in range(len(items) - 1)]
+
+
+def every(items, start, stop, step):
+    taken = []
+    place = 0
+    for item in items:
+        if stop is not None and place >= stop:
+            break
+        if place >= start and (place - start) % step == 0:
+            taken.append(item)
+        place += 1
+    return taken
+
+
+def taken_while(test, items):
+    taken = []
+    for item in items:
+        if not test(item):
+            break
+        taken.append(item)
+    return taken
+
+
+def dropped_while(test, items):
+    taken = []
+    is_dropping = True
+    for item in items:
+        if is_dropping and test(item):
+            continue
+        is_dropping = False
+        taken.append(item)
+    return taken
+
+
+def repeated(items, count):
+    found = []
+    for _ in range(count):
+        found.extend(items)
+    return found
+
+
+def sum_of_floats(items, total):
+    """The sum as CPython adds floats from 3.12 on: Neumaier's."""
+    rest = 0.0
+    for item in items:
+        after = total + item
+        if abs(total) >= abs(item):
+            rest += (total - after) + item
+        else:
+            rest += (item - after) + total
+        total = after
+    return total + rest if rest and is_finite(rest) else total
 
 
 def territory(game, player):
@@ -198,6 +377,26 @@ def _distance(game, player):
     return total + game.width * game.height * (len(game.get_blank_spaces()) - len(seen))
 
 
+class Iterator:
+    """An iterator that is kept: what it has not given yet are the items from a place on."""
+
+    def __init__(self, items):
+        self.items = items
+        self.place = 0
+
+    def __next__(self):
+        if self.place >= len(self.items):
+            raise StopIteration
+        self.place += 1
+        return self.items[self.place - 1]
+
+
+def next_or(iterator, default):
+    if iterator.place >= len(iterator.items):
+        return default
+    return iterator.__next__()
+
+
 class Table:
     """A dictionary whose keys are not known: names and what they hold, in the order in which they came.
 
@@ -212,6 +411,9 @@ class Table:
         self.slots = []
 
     def place(self, key):
+        cell = number_of_cell(key)
+        if cell is not None and cell >= 0:
+            return self.slots[cell] - 1 if self.slots else -1
         place = 0
         for name in self.names:
             if name == key:
@@ -219,25 +421,55 @@ class Table:
             place += 1
         return -1
 
+    def append(self, key, value):
+        cell = number_of_cell(key)
+        if cell is not None and cell >= 0:
+            if not self.slots:
+                self.slots = zeros(cell_count())
+            self.slots[cell] = len(self.names) + 1
+        self.names.append(key)
+        self.held.append(value)
+
+    def remove(self, place):
+        self.names.pop(place)
+        self.held.pop(place)
+        self.slots.clear()
+        later = 0
+        for key in self.names:
+            cell = number_of_cell(key)
+            later += 1
+            if cell is not None and cell >= 0:
+                if not self.slots:
+                    self.slots = zeros(cell_count())
+                self.slots[cell] = later
+
     def __len__(self):
         return len(self.names)
 
     def __contains__(self, key):
         return self.place(key) >= 0
 
+    def __missing__(self, key):
+        raise KeyError
+
     def __getitem__(self, key):
         place = self.place(key)
         if place < 0:
-            raise KeyError
+            return self.__missing__(key)
         return self.held[place]
 
     def __setitem__(self, key, value):
         place = self.place(key)
         if place < 0:
-            self.names.append(key)
-            self.held.append(value)
+            self.append(key, value)
         else:
             self.held[place] = value
+
+    def __delitem__(self, key):
+        place = self.place(key)
+        if place < 0:
+            raise KeyError
+        self.remove(place)
 
     def get(self, key, default=None):
         place = self.place(key)
@@ -245,13 +477,43 @@ class Table:
             return default
         return self.held[place]
 
-    def setdefault(self, key, value):
+    def setdefault(self, key, value=None):
         place = self.place(key)
         if place < 0:
-            self.names.append(key)
-            self.held.append(value)
+            self.append(key, value)
             return value
         return self.held[place]
+
+    def pop(self, key, *default):
+        place = self.place(key)
+        if place < 0:
+            if len(default) == 0:
+                raise KeyError
+            return default[0]
+        value = self.held[place]
+        self.remove(place)
+        return value
+
+    def popitem(self):
+        if not self.names:
+            raise KeyError
+        pair = self.names[-1], self.held[-1]
+        self.remove(len(self.names) - 1)
+        return pair
+
+    def clear(self):
+        self.names.clear()
+        self.held.clear()
+        self.slots.clear()
+
+    def copy(self):
+        other = Table()
+        other.update(self)
+        return other
+
+    def update(self, items):
+        for key, value in pairs_of(items):
+            self[key] = value
 
     def keys(self):
         return self.names
@@ -263,19 +525,23 @@ class Table:
         return [(self.names[place], self.held[place]) for place in range(len(self.names))]
 
 
+def filled_table(table, keys, value):
+    for key in keys:
+        table[key] = value
+    return table
+
+
 class Counted(Table):
-    def __getitem__(self, key):
-        place = self.place(key)
-        if place < 0:
-            return 0
-        return self.held[place]
+    """A `Counter`."""
+
+    def __missing__(self, key):
+        return 0
 
     def update(self, items):
         for item in items:
             place = self.place(item)
             if place < 0:
-                self.names.append(item)
-                self.held.append(1)
+                self.append(item, 1)
             else:
                 self.held[place] += 1
 
@@ -286,18 +552,296 @@ class Counted(Table):
     def total(self):
         return sum(self.held)
 
+    def elements(self):
+        found = []
+        for place in range(len(self.names)):
+            for _ in range(self.held[place]):
+                found.append(self.names[place])
+        return found
+
 
 class Defaulted(Table):
+    """A `defaultdict`."""
+
     def __init__(self, make):
         self.names = []
         self.held = []
         self.slots = []
         self.make = make
 
-    def __getitem__(self, key):
-        place = self.place(key)
-        if place < 0:
-            self.names.append(key)
-            self.held.append(self.make())
-            return self.held[len(self.held) - 1]
-        return self.held[place]
+    def __missing__(self, key):
+        self.append(key, self.make())
+        return self.held[len(self.held) - 1]
+
+
+class Group:
+    """A set, with the order of CPython's: `setobject.c`.
+
+    `slots` is the hash table: 0 where it is empty, -1 where a member was, else the place among `names`, plus one.
+    """
+
+    PARTS = ("names", "hashes", "slots", "filled", "used", "finger")
+
+    def __init__(self):
+        self.names = []
+        self.hashes = []
+        self.slots = [0, 0, 0, 0, 0, 0, 0, 0]
+        self.filled = 0
+        self.used = 0
+        self.finger = 0
+
+    def slot(self, key, code):
+        mask = len(self.slots) - 1
+        home, rest = code & mask, code
+        while True:
+            for slot in range(home, home + (10 if home + 9 <= mask else 1)):
+                found = self.slots[slot]
+                if found == 0 or (found > 0 and self.hashes[found - 1] == code and self.names[found - 1] == key):
+                    return slot
+            rest = (rest >> 5) & 0x7FFFFFFFFFFFFFF
+            home = (home * 5 + 1 + rest) & mask
+
+    def free_slot(self, code):
+        mask = len(self.slots) - 1
+        home, rest = code & mask, code
+        while True:
+            for slot in range(home, home + (10 if home + 9 <= mask else 1)):
+                if self.slots[slot] == 0:
+                    return slot
+            rest = (rest >> 5) & 0x7FFFFFFFFFFFFFF
+            home = (home * 5 + 1 + rest) & mask
+
+    def __len__(self):
+        return self.used
+
+    def __contains__(self, key):
+        return self.slots[self.slot(key, hash_of(key))] > 0
+
+    def add(self, key):
+        self.insert(key, hash_of(key))
+
+    def insert(self, key, code):
+        slot = self.slot(key, code)
+        if self.slots[slot] > 0:
+            return
+        self.put(slot, key, code)
+        if self.filled * 5 >= (len(self.slots) - 1) * 3:
+            self.resize(self.used * 4)
+
+    def put(self, slot, key, code):
+        self.names.append(key)
+        self.hashes.append(code)
+        self.slots[slot] = len(self.names)
+        self.filled += 1
+        self.used += 1
+
+    def resize(self, least):
+        size = 8
+        while size <= least:
+            size *= 2
+        before = self.slots
+        self.slots = zeros(size)
+        for place in before:
+            if place > 0:
+                self.slots[self.free_slot(self.hashes[place - 1])] = place
+        self.filled = self.used
+
+    def make_room(self, count):
+        if (self.filled + count) * 5 >= (len(self.slots) - 1) * 3:
+            self.resize((self.used + count) * 2)
+
+    def merge(self, other):
+        if other.used == 0:
+            return
+        self.make_room(other.used)
+        if self.filled == 0 and len(self.slots) == len(other.slots) and other.filled == other.used:
+            self.names = other.names.copy()
+            self.hashes = other.hashes.copy()
+            self.slots = other.slots.copy()
+            self.filled = self.used = other.used
+            return
+        is_clean = self.filled == 0
+        for place in other.slots:
+            if place > 0:
+                key, code = other.names[place - 1], other.hashes[place - 1]
+                if is_clean:
+                    self.put(self.free_slot(code), key, code)
+                else:
+                    self.insert(key, code)
+
+    def update(self, *others):
+        for other in others:
+            if isinstance(other, Group):
+                self.merge(other)
+            else:
+                if isinstance(other, dict):
+                    self.make_room(len(other))
+                elif isinstance(other, (set, frozenset)):
+                    if self.filled == 0:
+                        give_up()
+                    self.make_room(len(other))
+                for item in other:
+                    self.add(item)
+
+    def discard(self, key):
+        slot = self.slot(key, hash_of(key))
+        if self.slots[slot] > 0:
+            self.slots[slot] = -1
+            self.used -= 1
+
+    def remove(self, key):
+        if key not in self:
+            raise KeyError
+        self.discard(key)
+
+    def pop(self):
+        if self.used == 0:
+            raise KeyError
+        mask = len(self.slots) - 1
+        slot = self.finger & mask
+        while self.slots[slot] <= 0:
+            slot = slot + 1 if slot < mask else 0
+        key = self.names[self.slots[slot] - 1]
+        self.slots[slot] = -1
+        self.used -= 1
+        self.finger = slot + 1
+        return key
+
+    def clear(self):
+        self.names.clear()
+        self.hashes.clear()
+        self.slots = zeros(8)
+        self.filled = 0
+        self.used = 0
+
+    def copy(self):
+        made = Group()
+        made.merge(self)
+        return made
+
+    def union(self, *others):
+        made = self.copy()
+        made.update(*others)
+        return made
+
+    def __or__(self, other):
+        return self.union(other)
+
+    def __ior__(self, other):
+        self.update(other)
+        return self
+
+    def intersection(self, *others):
+        made = self
+        for other in others:
+            made = made & other
+        return made.copy() if len(others) == 0 else made
+
+    def __and__(self, other):
+        made = Group()
+        if isinstance(other, Group) and other.used > self.used:
+            for item in self:
+                if item in other:
+                    made.add(item)
+        else:
+            if isinstance(other, (set, frozenset)) and len(other) > self.used:
+                give_up()
+            for item in other:
+                if item in self:
+                    made.add(item)
+        return made
+
+    def intersection_update(self, *others):
+        self.take(self.intersection(*others))
+
+    def __iand__(self, other):
+        self.take(self & other)
+        return self
+
+    def take(self, other):
+        self.names = other.names
+        self.hashes = other.hashes
+        self.slots = other.slots
+        self.filled = other.filled
+        self.used = other.used
+
+    def difference_update(self, *others):
+        for other in others:
+            for item in other:
+                self.discard(item)
+            if self.filled - self.used > (len(self.slots) - 1) // 4:
+                self.resize(self.used * 4)
+
+    def __isub__(self, other):
+        self.difference_update(other)
+        return self
+
+    def difference(self, *others):
+        made = self
+        for other in others:
+            if isinstance(other, (Group, set, frozenset, dict)):
+                made = made - other
+            else:
+                made = made.copy()
+                made.difference_update(other)
+        return made.copy() if len(others) == 0 else made
+
+    def __sub__(self, other):
+        if self.used // 4 > len(other):
+            made = self.copy()
+            made.difference_update(other)
+            return made
+        made = Group()
+        for item in self:
+            if item not in other:
+                made.add(item)
+        return made
+
+    def __xor__(self, other):
+        made = Group()
+        made.update(other)
+        for item in self:
+            if item in made:
+                made.discard(item)
+            else:
+                made.add(item)
+        return made
+
+    def symmetric_difference(self, other):
+        return self ^ other
+
+    def issubset(self, other):
+        for item in self:
+            if item not in other:
+                return False
+        return True
+
+    def issuperset(self, other):
+        for item in other:
+            if item not in self:
+                return False
+        return True
+
+    def isdisjoint(self, other):
+        for item in other:
+            if item in self:
+                return False
+        return True
+
+    def __le__(self, other):
+        return self.issubset(other)
+
+    def __ge__(self, other):
+        return self.issuperset(other)
+
+    def __lt__(self, other):
+        return self.used < len(other) and self.issubset(other)
+
+    def __gt__(self, other):
+        return self.used > len(other) and self.issuperset(other)
+
+    def __eq__(self, other):
+        return self.used == len(other) and self.issubset(other)
+
+    def __ne__(self, other):
+        return not self == other

@@ -94,6 +94,7 @@ def _load(flow: Flow, address: Signal, offset: Signal, kind: Value) -> Value:
 
 
 def _store(flow: Flow, address: Signal, offset: Signal, signals: list[Signal]) -> None:
+    flow.writes += 1
     place = 0
     for signal in signals:
         _write(flow, signal, address, flow.build.add(offset, whole(place)))
@@ -185,6 +186,25 @@ def _new_list(flow: Flow, site: Site) -> ListInMemory:
     return ListInMemory(header, site)
 
 
+def zeros(flow: Flow, count: Number) -> Reference:
+    """A list of zeros."""
+    made = flow.new(Items(()))
+    site = flow.heap.site(made.number)
+    site.is_list = True
+    grow(site, Number("int", INT, 0, 0))
+    header = _allocated(flow, whole(3))
+    elements = _allocated(flow, count.signal)
+    name = "llvm.memset.p0.i64"
+    kind = ir.FunctionType(ir.VoidType(), [POINTER, ir.IntType(8), INT, BOOL])
+    fill = flow.module.globals.get(name) or ir.Function(flow.module, kind, name)
+    size = flow.build.mul(count.signal, whole(8))
+    flow.build.call(fill, [elements, ir.Constant(ir.IntType(8), 0), size, ir.Constant(BOOL, 0)])
+    for index, signal in ((_LENGTH, count.signal), (_CAPACITY, count.signal), (_ELEMENTS, elements)):
+        _write(flow, signal, header, whole(index))
+    flow.here()["object", made.number] = Pointer(header, site)
+    return made
+
+
 def length_of(flow: Flow, content: ListInMemory) -> Number:
     """The length of a list."""
     return Number("int", _read(flow, content.signal, whole(_LENGTH)), 0, BLOCK_WORDS)
@@ -192,6 +212,7 @@ def length_of(flow: Flow, content: ListInMemory) -> Number:
 
 def set_length(flow: Flow, content: ListInMemory, length: Signal) -> None:
     """Cut a list off."""
+    flow.writes += 1
     _write(flow, length, content.signal, whole(_LENGTH))
 
 

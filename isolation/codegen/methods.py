@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Sequence
+from types import FunctionType, MethodType
 from typing import Any
 
-from llvmlite import ir
-
 from . import library
-from .board import bit_of, call_of_game, cell_number, cells_of, no_cells
+from .board import call_of_game
 from .flow import Flow
-from .memory import drop_first, element_at, length_of, set_length
+from .kinds import join
+from .memory import as_table, drop_first, element_at, length_of, set_length
 from .numbers import lifted
 from .operations import (
     add_to_list,
-    as_value,
     binary,
-    compare,
-    contains,
+    by_cell,
     entry,
     extend,
+    in_memory_list,
     is_list,
-    negation,
     run_python,
     set_element_of,
-    truth_of,
     valid_index,
 )
+from .sets import call_method_of_cells, set_of
 from .values import (
+    POINTER,
+    Bound,
     Cell,
     Cells,
     Choice,
@@ -36,19 +36,23 @@ from .values import (
     Fields,
     Game,
     Items,
+    Lazy,
     ListInMemory,
     Optional,
+    Pointer,
+    Reference,
     Static,
     Tuple,
     UnsupportedError,
     Value,
+    kind_of,
     whole,
 )
 
 Arguments = Sequence[Value]
-_MUTATING = {
-    "append", "add", "update", "extend", "pop", "remove", "setdefault", "clear", "insert", "discard", "popitem",
-    "popleft", "appendleft", "sort", "reverse", "__setitem__",
+CHANGES = {
+    "appendleft", "extendleft", "difference_update", "intersection_update", "append", "add", "update", "extend", "pop", "remove", "setdefault", "clear", "insert", "discard", "popitem",
+    "popleft", "sort", "reverse", "__setitem__",
 }  # fmt: skip
 
 
@@ -74,16 +78,22 @@ def call_method(
         items = tuple(keywords.get(field, item) for field, item in zip(fields, content.items, strict=True))
         return Tuple(items, content.named)
     if isinstance(content, Cells) and content.order == "set":
-        return _of_set(flow, owner, content, name, arguments)
+        return call_method_of_cells(flow, owner, content, name, arguments, site)
     if is_list(content):
         return _of_list(flow, owner, content, name, arguments, keywords, site)
     if isinstance(content, Entries):
-        return _of_dictionary(flow, owner, content, name, arguments)
+        return _of_dictionary(flow, owner, content, name, arguments, keywords, site)
+    if isinstance(content, Tuple) and isinstance(method := getattr(content.named, name, None), FunctionType):
+        return flow.operations.call(flow, Static(method), [owner, *arguments], keywords, site)
     if isinstance(content, Tuple | Cell) and name in _SEARCHES:
         return flow.operations.call(flow, Static(_SEARCHES[name]), [owner, *arguments], {}, site)
+    if name in ("union", "intersection", "difference") and isinstance(owner, Tuple | Lazy):
+        return flow.operations.call(flow, Bound(set_of(flow, [owner], site), name), arguments, {}, site)
     raise UnsupportedError(f"a method {name} of such a value")
 
 
+_OPERATORS: dict[str, type[ast.AST]] = {"union": ast.BitOr, "intersection": ast.BitAnd, "difference": ast.Sub}
+"""Methods that lists of cells have, too."""
 _SEARCHES: dict[str, Callable[..., Any]] = {"index": library.place_of, "count": library.occurrences}
 
 
@@ -91,12 +101,22 @@ def _of_object(
     flow: Flow, owner: Static | Choice, name: str, arguments: Arguments, keywords: dict[str, Value], site: Hashable
 ) -> Value:
     if isinstance(owner, Static):
-        if name in _MUTATING and isinstance(owner.value, list | dict | set):
+        found = getattr(owner.value, name, None)
+        if isinstance(found, MethodType) and isinstance(found.__func__, FunctionType):
+            return flow.operations.call(flow, Static(found), arguments, keywords, site)
+        if isinstance(found, FunctionType):
+            return flow.operations.call(flow, Static(found), arguments, keywords, site)
+        if name in CHANGES and isinstance(owner.value, list | dict | set):
             raise UnsupportedError("a container outside the function is changed")
         if all(isinstance(value, Static) for value in (*arguments, *keywords.values())):
             given = [argument.value for argument in arguments]  # type: ignore[attr-defined]
             named = {key: value.value for key, value in keywords.items()}  # type: ignore[attr-defined]
             return run_python(flow, lambda: getattr(owner.value, name)(*given, **named))
+        if isinstance(owner.value, dict) and name == "get":
+            default = arguments[1] if len(arguments) > 1 else Static(None)
+            found = by_cell(flow, owner.value, arguments[0], default)
+            if found is not None:
+                return found
         if isinstance(owner.value, dict) and name in ("get", "items", "keys", "values"):
             content = Entries(tuple(map(Static, owner.value)), tuple(map(Static, owner.value.values())))
             return _of_dictionary(flow, owner, content, name, arguments)
@@ -124,7 +144,9 @@ def _of_user_object(
     found = next((base.__dict__[name] for base in content.owner.__mro__ if name in base.__dict__), None)
     if isinstance(found, staticmethod):
         return flow.operations.call(flow, Static(found.__func__), arguments, keywords, site)
-    if found is None or isinstance(found, classmethod):
+    if isinstance(found, classmethod):
+        return flow.operations.call(flow, Static(found.__func__), [Static(content.owner), *arguments], keywords, site)
+    if found is None:
         raise UnsupportedError(f"a method {name} of an object")
     return flow.operations.call(flow, Static(found), [owner, *arguments], keywords, site)
 
@@ -144,32 +166,39 @@ def _of_list(
     if name in _SEARCHES:
         return flow.operations.call(flow, Static(_SEARCHES[name]), [owner, *arguments], {}, site)
     if isinstance(content, Cells):
-        if name in _SET_OPERATORS and len(arguments) == 1:
-            return binary(flow, _SET_OPERATORS[name], content, arguments[0])
+        if name in _OPERATORS and len(arguments) == 1:
+            return binary(flow, _OPERATORS[name], content, arguments[0])
         if name == "copy":
             return content
-        raise UnsupportedError(f"a list of moves is changed by {name}")
+        if not isinstance(owner, Reference):
+            raise UnsupportedError(f"a list of moves is changed by {name}")
+        if name != "clear":
+            owner = in_memory_list(flow, owner)
+            content = flow.content(owner)
     if name == "append":
         add_to_list(flow, owner, arguments[0])
     elif name == "extend":
         extend(flow, owner, arguments[0], site)
     elif name in ("pop", "popleft"):
-        return _pop(flow, owner, content, arguments[0] if arguments else Static(-1 if name == "pop" else 0))
+        return _pop(flow, owner, content, arguments[0] if arguments else Static(-1 if name == "pop" else 0), site)
     elif name == "clear":
         flow.change(owner, Items(()))
     elif name == "copy":
-        copy = flow.new(Items(()))
-        extend(flow, copy, owner, (site, "copy"))
-        return copy
+        return flow.operations.call(flow, Static(list), [owner], {}, (site, "copy"))
     elif name in ("sort", "reverse"):
         _rearrange(flow, owner, name, keywords, site)
-    elif name in ("appendleft", "insert") and isinstance(content, Items):
+    elif name in ("appendleft", "insert"):
         place = arguments[0] if name == "insert" else Static(0)
-        if not isinstance(place, Static):
-            raise UnsupportedError("insert at a place that is not known")
-        items = list(content.items)
-        items.insert(place.value, arguments[-1])
-        flow.change(owner, Items(tuple(items)))
+        if isinstance(content, Items) and isinstance(place, Static):
+            items = list(content.items)
+            items.insert(place.value, arguments[-1])
+            flow.change(owner, Items(tuple(items)))
+        else:
+            flow.operations.call(flow, Static(library.inserted), [owner, place, arguments[-1]], {}, site)
+    elif name == "remove":
+        flow.operations.call(flow, Static(library.remove_from), [owner, arguments[0]], {}, site)
+    elif name == "extendleft":
+        extend(flow, owner, flow.operations.call(flow, Static(library.backwards), arguments, {}, site), site)
     else:
         raise UnsupportedError(f"list.{name}")
     return Static(None)
@@ -181,10 +210,19 @@ def _rearrange(flow: Flow, owner: Value, name: str, keywords: dict[str, Value], 
     else:
         given = [owner, keywords.get("key", Static(None)), keywords.get("reverse", Static(False))]
         made = flow.operations.call(flow, Static(library.in_order), given, {}, site)
-    flow.change(owner, flow.content(made))
+    become(flow, owner, made)
 
 
-def _pop(flow: Flow, owner: Value, content: Value, index: Value) -> Value:
+def become(flow: Flow, owner: Value, made: Value) -> None:
+    """Let a list hold what a new one does."""
+    content = flow.content(made)
+    if isinstance(content, ListInMemory) and isinstance(owner, Reference):
+        owner = flow.operations.point(flow, owner)
+        join(kind_of(owner), Pointer(POINTER, content.site))
+    flow.change(owner, content)
+
+
+def _pop(flow: Flow, owner: Value, content: Value, index: Value, site: Hashable) -> Value:
     if isinstance(content, Items) and isinstance(index, Static):
         items = list(content.items)
         if not -len(items) <= index.value < len(items):
@@ -193,8 +231,12 @@ def _pop(flow: Flow, owner: Value, content: Value, index: Value) -> Value:
         item = items.pop(index.value)
         flow.change(owner, Items(tuple(items)))
         return item
-    if not isinstance(content, ListInMemory) or not isinstance(index, Static) or index.value not in (-1, 0):
-        raise UnsupportedError("pop in the middle of a list")
+    if not isinstance(content, ListInMemory):
+        owner = in_memory_list(flow, owner)
+        content = flow.content(owner)
+        assert isinstance(content, ListInMemory)
+    if not isinstance(index, Static) or index.value not in (-1, 0):
+        return flow.operations.call(flow, Static(library.removed), [owner, index], {}, site)
     count = length_of(flow, content)
     item = element_at(flow, content, valid_index(flow, index, count))
     if index.value == 0:
@@ -204,63 +246,19 @@ def _pop(flow: Flow, owner: Value, content: Value, index: Value) -> Value:
     return item
 
 
-# --- sets of cells
-
-_SET_OPERATORS: dict[str, type[ast.AST]] = {
-    "union": ast.BitOr, "intersection": ast.BitAnd, "difference": ast.Sub, "symmetric_difference": ast.BitXor,
-    "update": ast.BitOr, "intersection_update": ast.BitAnd, "difference_update": ast.Sub,
-}  # fmt: skip
-
-
-def _of_set(flow: Flow, owner: Value, content: Cells, name: str, arguments: Arguments) -> Value:
-    if name in ("add", "discard", "remove"):
-        return _change_set(flow, owner, content, name, arguments[0])
-    if name in _SET_OPERATORS:
-        result = owner
-        for argument in arguments:
-            other = as_set(flow, argument)
-            result = binary(flow, _SET_OPERATORS[name], result, other, is_in_place="update" in name)
-        return Static(None) if "update" in name else result
-    if name in ("issubset", "issuperset"):
-        return compare(flow, ast.LtE if name == "issubset" else ast.GtE, owner, as_set(flow, arguments[0]))
-    if name == "isdisjoint":
-        both = binary(flow, ast.BitAnd, owner, as_set(flow, arguments[0]))
-        return as_value(negation(flow, truth_of(flow, both)))
-    if name == "copy":
-        return flow.new(content)
-    if name == "clear":
-        flow.change(owner, Cells(no_cells(flow), "set"))
-        return Static(None)
-    raise UnsupportedError(f"set.{name}")
-
-
-def as_set(flow: Flow, value: Value) -> Value:
-    """A value as a set of cells."""
-    cells = cells_of(flow, value)
-    if cells is None:
-        raise UnsupportedError("a set of what is no cells")
-    return Cells(cells.signal, "set")
-
-
-def _change_set(flow: Flow, owner: Value, content: Cells, name: str, value: Value) -> Value:
-    cell, is_inside = cell_number(flow, value)
-    if name == "remove":
-        found = truth_of(flow, contains(flow, content, value))
-        flow.fail_if(negation(flow, found), KeyError)
-    if not isinstance(is_inside, ir.Constant):
-        flow.give_up_if(flow.build.not_(is_inside))
-    bit = bit_of(flow, cell)
-    build = flow.build
-    mask = build.or_(content.signal, bit) if name == "add" else build.and_(content.signal, build.not_(bit))
-    flow.change(owner, Cells(mask, "set"))
-    return Static(None)
-
-
 # --- dictionaries
 
 
-def _of_dictionary(flow: Flow, owner: Value, content: Entries, name: str, arguments: Arguments) -> Value:
-    if name == "get":
+def _of_dictionary(
+    flow: Flow,
+    owner: Value,
+    content: Entries,
+    name: str,
+    arguments: Arguments,
+    keywords: dict[str, Value],
+    site: Hashable,
+) -> Value:
+    if name == "get" and not keywords:
         return entry(flow, content, arguments[0], arguments[1] if len(arguments) > 1 else Static(None))
     if name == "keys":
         return Tuple(content.keys)
@@ -274,4 +272,16 @@ def _of_dictionary(flow: Flow, owner: Value, content: Entries, name: str, argume
         if arguments[0] not in content.keys:
             set_element_of(flow, owner, arguments[0], arguments[1] if len(arguments) > 1 else Static(None))
         return entry(flow, flow.content(owner), arguments[0], None)  # type: ignore[arg-type]
-    raise UnsupportedError(f"dict.{name}")
+    if name == "update" and arguments and isinstance(other := flow.content(arguments[0]), Entries):
+        entries = dict(zip(content.keys, content.items, strict=True)) | dict(zip(other.keys, other.items, strict=True))
+        flow.change(owner, Entries(tuple(entries), tuple(entries.values())))
+        return Static(None)
+    if name == "pop" and isinstance(arguments[0], Static) and arguments[0] in content.keys:
+        entries = dict(zip(content.keys, content.items, strict=True))
+        item = entries.pop(arguments[0])
+        flow.change(owner, Entries(tuple(entries), tuple(entries.values())))
+        return item
+    if not isinstance(owner, Reference):
+        raise UnsupportedError(f"dict.{name}")
+    flow.change(owner, as_table(flow, content))
+    return call_method(flow, owner, name, arguments, keywords, site)

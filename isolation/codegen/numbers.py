@@ -6,7 +6,7 @@ import ast
 import operator
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any
+from typing import Any, NoReturn
 
 from llvmlite import ir
 
@@ -67,9 +67,7 @@ def number(flow: Flow, value: Value) -> Number:
     if isinstance(value, Static):
         return Number(kind.name, ir.Constant(kind.signal, value.value), kind.low, kind.high)
     assert isinstance(value, Choice)
-    if kind.name == "float" and any(isinstance(option, int) for option in value.values):
-        raise UnsupportedError("a choice among ints and floats")
-    options = [int(option) for option in value.values] if kind.name != "float" else value.values
+    options = [int(option) if kind.name != "float" else float(option) for option in value.values]
     signal = look_up(flow, options, value.signal, INT if kind.name == "bool" else kind.signal)
     if kind.name == "bool":
         signal = flow.build.trunc(signal, ir.IntType(1))
@@ -200,14 +198,22 @@ def _of_floats(flow: Flow, operation: type[ast.AST], a: Signal, b: Signal) -> Nu
     if operation in (ast.Add, ast.Sub, ast.Mult):
         name = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul"}[operation]
         return Number("float", getattr(build, name)(a, b))
-    if operation is not ast.Mod:
-        raise UnsupportedError("floor division or bits of floats")
+    if operation not in (ast.Mod, ast.FloorDiv):
+        raise UnsupportedError("bits of floats")
     flow.fail_if(build.fcmp_ordered("==", b, real(0)), ZeroDivisionError)
     build, zero = flow.build, real(0)
     rest = build.frem(a, b)
     has_other_sign = build.xor(build.fcmp_ordered("<", rest, zero), build.fcmp_ordered("<", b, zero))
     is_wrong = build.and_(build.fcmp_ordered("!=", rest, zero), has_other_sign)
     signed_zero = call_math(flow, "llvm.copysign.f64", zero, b)
+    if operation is ast.FloorDiv:
+        quotient = build.fdiv(build.fsub(a, rest), b)
+        quotient = build.select(is_wrong, build.fsub(quotient, real(1)), quotient)
+        below = call_math(flow, "llvm.floor.f64", quotient)
+        is_low = build.fcmp_ordered(">", build.fsub(quotient, below), real(0.5))
+        nearest = build.select(is_low, build.fadd(below, real(1)), below)
+        of_zero = call_math(flow, "llvm.copysign.f64", zero, build.fdiv(a, b))
+        return Number("float", build.select(build.fcmp_ordered("==", quotient, zero), of_zero, nearest))
     rest = build.select(is_wrong, build.fadd(rest, b), rest)
     return Number("float", build.select(build.fcmp_ordered("==", rest, zero), signed_zero, rest))
 
@@ -355,6 +361,32 @@ def integral(flow: Flow, signal: Signal) -> Number:
     size = call_math(flow, "llvm.fabs.f64", signal)
     flow.give_up_if(flow.build.fcmp_unordered(">=", size, real(2.0**63)))
     return Number("int", flow.build.fptosi(signal, INT))
+
+
+def round_to(flow: Flow, value: Value, digits: Value) -> Value:
+    """A float64 rounded to so many decimals, the nearest to what it is exactly; ties are left to Python."""
+    if isinstance(digits, Static) and digits.value is None:
+        raise UnsupportedError("round without digits")
+    given = number(flow, value)
+    if given.name != "float":
+        return given if isinstance(digits, Static) and digits.value >= 0 else _unsupported("digits before the point")
+    if not (isinstance(digits, Static) and type(digits.value) is int and 0 <= digits.value <= 15):
+        raise UnsupportedError("round to a number of digits that is not known")
+    scale, build = real(10.0**digits.value), flow.build
+    near = call_math(flow, "llvm.rint.f64", build.fmul(given.signal, scale))
+    flow.give_up_if(build.fcmp_unordered(">=", call_math(flow, "llvm.fabs.f64", near), real(_EXACT)))
+    build = flow.build
+    rest = call_math(flow, "llvm.fma.f64", given.signal, scale, build.fneg(near))
+    flow.give_up_if(build.fcmp_ordered("==", call_math(flow, "llvm.fabs.f64", rest), real(0.5)))
+    build = flow.build
+    up = build.select(build.fcmp_ordered(">", rest, real(0.5)), real(1), real(0))
+    down = build.select(build.fcmp_ordered("<", rest, real(-0.5)), real(1), real(0))
+    rounded = build.fdiv(build.fsub(build.fadd(near, up), down), scale)
+    return Number("float", call_math(flow, "llvm.copysign.f64", rounded, given.signal))
+
+
+def _unsupported(reason: str) -> NoReturn:
+    raise UnsupportedError(reason)
 
 
 # --- comparisons

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
+from ..rules.classic_board import Board
 from ..usercode.function_source import changes_itself, is_users
 from . import library
 from .board import attribute_of_game, cells_of, has_cell, is_empty
@@ -94,10 +97,11 @@ def truth_of(flow: Flow, value: Value) -> Signal | Static:
         return flow.build.and_(flow.build.not_(value.signal), as_bit(truth_of(flow, value.value)))
     if isinstance(value, Tuple | Items | Entries):
         return Static(bool(value.items))
-    if isinstance(value, Fields) and issubclass(value.owner, library.Table):
-        return truth_of(flow, value.items[value.names.index("names")])
-    if isinstance(value, Fields) and (hasattr(value.owner, "__bool__") or hasattr(value.owner, "__len__")):
-        raise UnsupportedError("the truth of an object with a length")
+    if isinstance(value, Fields):
+        for name in ("__bool__", "__len__"):
+            if hasattr(value.owner, name):
+                found = flow.operations.call(flow, Static(getattr(value.owner, name)), [value], {}, "truth")
+                return truth_of(flow, found)
     return Static(True)
 
 
@@ -167,9 +171,34 @@ def _compare_others(flow: Flow, operation: type[ast.AST], left: Value, right: Va
     first, second = _sequence(flow, left), _sequence(flow, right)
     if first is not None and second is not None and is_list(left) == is_list(right):
         return _compare_items(flow, operation, first, second)
-    if is_list(left) or is_list(right) or isinstance(left, Fields) or isinstance(right, Fields):
-        raise UnsupportedError("a comparison of lists or objects")
+    if is_list(left) and is_list(right):
+        return _compare_lists(flow, operation, left, right)
+    mirrored = _MIRRORED.get(operation, operation)
+    for one, other, name in ((left, right, _COMPARISONS.get(operation)), (right, left, _COMPARISONS.get(mirrored))):
+        if isinstance(one, Fields) and name and _has_own(one.owner, name):
+            return flow.operations.call(flow, Static(vars(one.owner)[name]), [one, other], {}, "compare")
+    if isinstance(left, Fields) or isinstance(right, Fields):
+        raise UnsupportedError("a comparison of objects")
     return _of_different_types(flow, operation)
+
+
+_COMPARISONS = {
+    ast.Eq: "__eq__", ast.NotEq: "__ne__", ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__",
+}  # fmt: skip
+_MIRRORED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+
+
+def _has_own(owner: type, name: str) -> bool:
+    return isinstance(vars(owner).get(name), FunctionType) and vars(owner)[name].__code__.co_filename != "<string>"
+
+
+def _compare_lists(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> Value:
+    if operation in (ast.Lt, ast.LtE, ast.Gt, ast.GtE):
+        first, second = (left, right) if operation in (ast.Lt, ast.LtE) else (right, left)
+        given = [first, second, Static(operation in (ast.LtE, ast.GtE))]
+        return flow.operations.call(flow, Static(library.comes_first), given, {}, "compare")
+    same = flow.operations.call(flow, Static(library.are_equal), [left, right], {}, "compare")
+    return same if operation in (ast.Eq, ast.Is) else as_value(negation(flow, truth_of(flow, same)))
 
 
 def _of_different_types(flow: Flow, operation: type[ast.AST]) -> Value:
@@ -315,7 +344,13 @@ def binary(flow: Flow, operation: type[ast.AST], left: Value, right: Value, is_i
     if isinstance(a, Cells) and operation in _OF_SETS:
         return _combine_sets(flow, operation, left, a, right, is_in_place)
     if isinstance(a, Fields):
-        return flow.operations.call(flow, Bound(left, _SPECIAL[operation]), [right], {}, ("operator", operation))
+        name = _SPECIAL[operation]
+        in_place = f"__i{name[2:]}"
+        is_there = is_in_place and hasattr(a.owner, in_place)
+        return flow.operations.call(flow, Bound(left, in_place if is_there else name), [right], {}, ("operator", name))
+    if isinstance(b, Fields) and hasattr(b.owner, f"__r{_SPECIAL[operation][2:]}"):
+        name = f"__r{_SPECIAL[operation][2:]}"
+        return flow.operations.call(flow, Bound(right, name), [left], {}, ("operator", name))
     if operation is ast.Add and (isinstance(a, Tuple | Cell) or isinstance(b, Tuple | Cell)):
         first, second = items_of(flow, a), items_of(flow, b)
         if first is not None and second is not None:
@@ -324,6 +359,11 @@ def binary(flow: Flow, operation: type[ast.AST], left: Value, right: Value, is_i
         return _concatenate(flow, left, right, is_in_place)
     if operation is ast.Mult and isinstance(a, Items) and isinstance(b, Static) and not is_in_place:
         return flow.new(Items(a.items * b.value))
+    if operation is ast.Mult and (is_list(a) or is_list(b)) and not is_in_place:
+        given = [a, b] if is_list(a) else [b, a]
+        return flow.operations.call(flow, Static(library.repeated), given, {}, "repeated")
+    if operation is ast.Mult and isinstance(a, Tuple) and isinstance(b, Static) and isinstance(b.value, int):
+        return Tuple(a.items * b.value)
     known = lifted(flow, OPERATORS[operation], a, b)
     if known is not None:
         return known
@@ -332,7 +372,11 @@ def binary(flow: Flow, operation: type[ast.AST], left: Value, right: Value, is_i
     raise UnsupportedError("an operator on such values")
 
 
-_SPECIAL = {ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__"}
+_SPECIAL = {
+    ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.FloorDiv: "__floordiv__",
+    ast.Mod: "__mod__", ast.Pow: "__pow__", ast.BitAnd: "__and__", ast.BitOr: "__or__", ast.BitXor: "__xor__",
+    ast.LShift: "__lshift__", ast.RShift: "__rshift__",
+}  # fmt: skip
 _OF_SETS = (ast.BitAnd, ast.BitOr, ast.Sub, ast.BitXor)
 
 
@@ -341,6 +385,8 @@ def _combine_sets(
 ) -> Value:
     other = cells_of(flow, right)
     is_set = a.order == "set"
+    if is_set and isinstance(flow.content(right), Fields):
+        flow.demand_order()
     if other is None or (is_set != (other.order == "set")):
         raise UnsupportedError("an operator on a set of cells and something else")
     build = flow.build
@@ -415,13 +461,15 @@ def attribute(flow: Flow, value: Value, name: str) -> Value:
     content = flow.content(value)
     if isinstance(content, Tuple) and content.named is not None and name in content.named._fields:  # type: ignore[attr-defined]
         return content.items[content.named._fields.index(name)]  # type: ignore[attr-defined]
-    if isinstance(content, Fields):
-        if name in content.names:
-            return content.items[content.names.index(name)]
-        found = getattr(content.owner, name, None)
-        if isinstance(found, property):
-            return flow.operations.call(flow, Static(found.fget), [value], {}, ("property", name))
-        if found is not None and not callable(found):
+    if isinstance(content, Fields) and name in content.names:
+        return content.items[content.names.index(name)]
+    if isinstance(content, Fields | Tuple):
+        owner = content.owner if isinstance(content, Fields) else content.named
+        found = getattr(owner, name, None)
+        if isinstance(found, property | functools.cached_property):
+            getter = found.fget if isinstance(found, property) else found.func
+            return flow.operations.call(flow, Static(getter), [value], {}, ("property", name))
+        if owner is not None and found is not None and not callable(found):
             return Static(found)
     return Bound(value, name)
 
@@ -441,6 +489,18 @@ def _attribute_of_object(flow: Flow, value: Static, name: str) -> Value:
         callable(found) and getattr(found, "__self__", None) is value.value and not isinstance(value.value, type)
     )
     return Bound(value, name) if is_method and not hasattr(value.value, "__name__") else static(found)
+
+
+def has_attribute(flow: Flow, value: Value, name: str) -> bool:
+    """What `hasattr` gives."""
+    if isinstance(value, Game):
+        return hasattr(Board, name)
+    content = flow.content(value)
+    if isinstance(content, Static):
+        return hasattr(content.value, name)
+    if isinstance(content, Fields):
+        return name in content.names or hasattr(content.owner, name)
+    raise UnsupportedError("hasattr of such a value")
 
 
 def set_attribute(flow: Flow, value: Value, name: str, item: Value) -> None:
@@ -502,12 +562,36 @@ def _element_of_object(flow: Flow, content: Static, index: Value) -> Value:
     if known is not None:
         return known
     if isinstance(content.value, dict):
+        found = by_cell(flow, content.value, index, None)
+        if found is not None:
+            return found
         entries = Entries(tuple(map(Static, content.value)), tuple(map(Static, content.value.values())))
         return entry(flow, entries, index, None)
     items = items_of(flow, content)
     if items is None:
         raise UnsupportedError("an element of such an object")
     return _item_at(flow, items, index)
+
+
+def by_cell(flow: Flow, table: dict[Any, Any], key: Value, default: Value | None) -> Value | None:
+    """What a dictionary holds for a cell or one of several objects; None if the key is no such, or unlike values."""
+    if isinstance(key, Cell):
+        options: list[Any] = [divmod(cell, flow.columns) for cell in range(flow.rows * flow.columns)]
+    elif isinstance(key, Choice):
+        options = key.values
+    else:
+        return None
+    try:
+        held = [option in table for option in options]
+        if not any(held) or (not all(held) and default is not None and not isinstance(default, Static)):
+            return None
+    except TypeError:
+        return None
+    if not all(held) and default is None:
+        found = look_up(flow, [int(is_held) for is_held in held], key.signal, INT)
+        flow.fail_if(flow.build.icmp_signed("==", found, whole(0)), KeyError)
+    other = default.value if isinstance(default, Static) else next(iter(table.values()))
+    return choice(flow, key.signal, [table.get(option, other) for option in options])
 
 
 def _item_at(flow: Flow, items: list[Value], index: Value) -> Value:

@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .calls import Frame
-from .expressions import assign, closure, condition, either, evaluate, frame_of, location_of_name, site_of
+from .calls import Frame, kept
+from .expressions import (
+    assign,
+    closure,
+    condition,
+    either,
+    evaluate,
+    frame_of,
+    location_of_name,
+    site_of,
+    value_of_name,
+)
 from .flow import Flow, Handler
-from .iteration import each
-from .operations import attribute, binary, element, set_attribute, set_element_of
-from .values import Static, UnsupportedError, Value, whole
+from .iteration import each, items_of
+from .methods import call_method
+from .numbers import as_bit
+from .operations import (
+    attribute,
+    binary,
+    compare,
+    element,
+    is_list,
+    set_attribute,
+    set_element_of,
+    truth_of,
+)
+from .orders import effects_in_any_order
+from .values import Cells, Number, Reference, Static, UnsupportedError, Value, truth, whole
 
 
 def run_body(flow: Flow, frame: Frame) -> None:
@@ -19,8 +42,6 @@ def run_body(flow: Flow, frame: Frame) -> None:
     if isinstance(frame.node, ast.Lambda):
         _leave(flow, evaluate(flow, frame.node.body))
         return
-    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(frame.node)):
-        raise UnsupportedError("a generator function")
     execute(flow, frame.node.body)
     _leave(flow, Static(None))
 
@@ -29,7 +50,7 @@ def _leave(flow: Flow, value: Value) -> None:
     if flow.is_dead:
         return
     frame = frame_of(flow)
-    flow.here()["result", frame.number] = value
+    flow.here()["result", frame.number] = kept(flow, value)
     frame.returns.append(flow.edge())
 
 
@@ -71,7 +92,7 @@ def _annotated(flow: Flow, node: ast.AnnAssign) -> None:
 def _augmented(flow: Flow, node: ast.AugAssign) -> None:
     operation, target = type(node.op), node.target
     if isinstance(target, ast.Name):
-        old = evaluate(flow, ast.copy_location(ast.Name(target.id, ast.Load()), target))
+        old = value_of_name(flow, target.id)
         new = binary(flow, operation, old, evaluate(flow, node.value), is_in_place=True)
         assign(flow, target, new)
     elif isinstance(target, ast.Subscript):
@@ -126,6 +147,41 @@ def _for(flow: Flow, node: ast.For) -> None:
     items = evaluate(flow, node.iter)
     if flow.is_dead:
         return
+    content = flow.content(items)
+    if isinstance(content, Cells) and content.order == "set":
+        _for_in_any_order(flow, node, lambda: _emit_for(flow, node, items))
+    else:
+        _emit_for(flow, node, items)
+
+
+def _for_in_any_order(flow: Flow, node: ast.For, emit: Callable[[], None]) -> None:
+    """Emit a loop over a set, if it does nothing but what has the same effect in any order."""
+    effects = effects_in_any_order(node)
+    if effects is None:
+        flow.demand_order()
+    frame, before, writes = frame_of(flow), dict(flow.here()), flow.writes
+    values = [flow.here().get(("local", frame.number, name)) for name in effects.grown]
+    grown = {("object", value.number) for value in values if isinstance(value, Reference)}
+    if any(not isinstance(value, Reference) or not isinstance(flow.content(value), Cells) for value in values):
+        flow.demand_order()
+    flow.any_order = True
+    emit()
+    if flow.is_dead:
+        return
+    counted = {("local", frame.number, name) for name in effects.counted}
+    own = {("local", frame.number, name) for name in effects.own}
+    changed = {key for key, value in before.items() if flow.here().get(key) is not value}
+    are_whole = all(
+        isinstance(value := flow.here().get(key), Number) and value.name == "int" for key in counted & changed
+    )
+    if flow.writes > writes or changed - grown - counted - own or not are_whole:
+        flow.demand_order()
+    for key in own:
+        flow.here().pop(key, None)
+        flow.hidden.add(key)
+
+
+def _emit_for(flow: Flow, node: ast.For, items: Value) -> None:
     breaks = flow.collect()
 
     def one(item: Value) -> None:
@@ -165,13 +221,18 @@ def _raise(flow: Flow, node: ast.Raise) -> None:
     flow.fail(value.value if isinstance(value.value, type) else type(value.value))
 
 
+def names_read(statements: Sequence[ast.stmt]) -> set[str]:
+    """The names that statements use."""
+    return {part.id for statement in statements for part in ast.walk(statement) if isinstance(part, ast.Name)}
+
+
 def _try(flow: Flow, node: ast.Try) -> None:
     if node.finalbody:
         raise UnsupportedError("finally")
     handlers: list[tuple[Handler, ast.ExceptHandler]] = []
     for clause in node.handlers:
         caught = evaluate(flow, clause.type) if clause.type else Static(BaseException)
-        if not isinstance(caught, Static) or clause.name:
+        if not isinstance(caught, Static) or clause.name in names_read(clause.body):
             raise UnsupportedError("an exception that is looked at")
         classes = caught.value if isinstance(caught.value, tuple) else (caught.value,)
         handlers.append((Handler(classes, flow.collect()), clause))
@@ -194,8 +255,10 @@ def _try(flow: Flow, node: ast.Try) -> None:
 
 
 def _define(flow: Flow, node: ast.FunctionDef) -> None:
-    if node.decorator_list:
-        raise UnsupportedError("a decorated function inside a function")
+    for decorator in node.decorator_list:
+        value = evaluate(flow, decorator.func if isinstance(decorator, ast.Call) else decorator)
+        if not isinstance(value, Static) or value.value not in (functools.lru_cache, functools.cache):
+            raise UnsupportedError("a decorated function inside a function")
     flow.here()[location_of_name(flow, node.name)] = closure(flow, node)
 
 
@@ -225,9 +288,68 @@ _PURE_MODULES = {"math", "operator", "functools", "itertools", "collections", "s
 
 def _delete(flow: Flow, node: ast.Delete) -> None:
     for target in node.targets:
-        if not isinstance(target, ast.Name):
-            raise UnsupportedError("del of an element")
-        flow.here().pop(location_of_name(flow, target.id), None)
+        if isinstance(target, ast.Name):
+            flow.here().pop(location_of_name(flow, target.id), None)
+        elif isinstance(target, ast.Subscript):
+            owner, index = evaluate(flow, target.value), evaluate(flow, target.slice)
+            name = "pop" if is_list(flow.content(owner)) else "__delitem__"
+            call_method(flow, owner, name, [index], {}, site_of(flow, target))
+        else:
+            raise UnsupportedError("del of an attribute")
+
+
+# --- match
+
+
+def _match(flow: Flow, node: ast.Match) -> None:
+    subject = kept(flow, evaluate(flow, node.subject))
+    ends = flow.collect()
+    for case in node.cases:
+        if flow.is_dead:
+            break
+        bound: dict[str, Value] = {}
+        yes, no = flow.ways(_fits(flow, case.pattern, subject, bound))
+        others = flow.collect()
+        others.extend(no)
+        flow.merge(yes)
+        if not flow.is_dead:
+            for name, value in bound.items():
+                assign(flow, ast.Name(name, ast.Store()), value)
+            if case.guard:
+                yes, no = condition(flow, case.guard)
+                others.extend(no)
+                flow.merge(yes)
+            execute(flow, case.body)
+            if not flow.is_dead:
+                ends.append(flow.edge())
+        flow.pending = [edges for edges in flow.pending if edges is not others]
+        flow.merge(others)
+    flow.merge_pending(ends)
+
+
+def _fits(flow: Flow, pattern: ast.pattern, value: Value, bound: dict[str, Value]) -> Any:
+    """Whether a value fits a pattern; `bound` gets what the pattern gives names to."""
+    match pattern:
+        case ast.MatchValue(expression):
+            return truth_of(flow, compare(flow, ast.Eq, value, evaluate(flow, expression)))
+        case ast.MatchSingleton(known):
+            return truth_of(flow, compare(flow, ast.Is, value, Static(known)))
+        case ast.MatchAs(inner, name):
+            if name:
+                bound[name] = value
+            return _fits(flow, inner, value, bound) if inner else Static(True)
+        case ast.MatchOr(patterns):
+            bits = [_fits(flow, each_pattern, value, bound) for each_pattern in patterns]
+            return functools.reduce(lambda a, b: flow.build.or_(as_bit(a), as_bit(b)), bits)
+        case ast.MatchSequence(patterns) if not any(isinstance(inner, ast.MatchStar) for inner in patterns):
+            items = items_of(flow, value)
+            if items is None:
+                raise UnsupportedError("match of a sequence whose length is not known")
+            if len(items) != len(patterns):
+                return Static(False)
+            bits = [_fits(flow, inner, item, bound) for inner, item in zip(patterns, items, strict=True)]
+            return functools.reduce(lambda a, b: flow.build.and_(as_bit(a), as_bit(b)), bits, truth(True))
+    raise UnsupportedError("such a pattern")
 
 
 _STATEMENTS: dict[type[ast.stmt], Callable[[Flow, Any], None]] = {
@@ -251,4 +373,5 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Flow, Any], None]] = {
     ast.Import: _import,
     ast.ImportFrom: _import,
     ast.Delete: _delete,
+    ast.Match: _match,
 }

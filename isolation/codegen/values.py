@@ -91,15 +91,15 @@ def static(value: Any) -> Value:
 
 @dataclass(frozen=True)
 class Choice(Value):
-    """One of several static objects, by its index."""
+    """One of several objects or functions that are known, by its index."""
 
     signal: Signal
-    options: tuple[Static, ...]
+    options: tuple[Value, ...]
 
     @property
     def values(self) -> list[Any]:
-        """The objects themselves."""
-        return [option.value for option in self.options]
+        """The objects themselves; functions that were defined while compiling as they are."""
+        return [option.value if isinstance(option, Static) else option for option in self.options]
 
 
 @dataclass(frozen=True)
@@ -197,12 +197,16 @@ class Heap:
         sites: of objects, by their numbers.
         loops: the kinds of variables at the heads of loops.
         growths: how often a site has grown after code had been emitted for it.
+        keeps_order: sets are not bitboards, as their order can be seen.
+        leaves_board: a set of cells may be asked to hold what is no cell of the board.
     """
 
     numbers: dict[Hashable, int] = field(default_factory=dict)
     sites: dict[int, Site] = field(default_factory=dict)
     loops: dict[Hashable, dict[Hashable, Value | None]] = field(default_factory=dict)
     growths: int = 0
+    keeps_order: bool = False
+    leaves_board: bool = False
 
     def number(self, key: Hashable) -> int:
         """The number of what is made at a place."""
@@ -270,6 +274,14 @@ class Closure(Value):
     defaults: tuple[Value, ...] = ()
     keyword_defaults: tuple[tuple[str, Value], ...] = ()
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Closure) or self.node is not other.node or self.frame.number != other.frame.number:
+            return False
+        return (self.defaults, self.keyword_defaults) == (other.defaults, other.keyword_defaults)
+
+    def __hash__(self) -> int:
+        return id(self.node)
+
 
 @dataclass(frozen=True)
 class Bound(Value):
@@ -297,6 +309,13 @@ class Lazy(Value):
 
     each: Callable[[Callable[[Value], None], Any], None]
     is_range: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Spread(Value):
+    """An argument after a star: as many as an iterable has."""
+
+    iterable: Value
 
 
 _SIGNALS = {"signal", "blank", "cell_0", "cell_1", "turn"}
