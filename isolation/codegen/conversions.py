@@ -19,6 +19,7 @@ from .values import (
     Choice,
     Entries,
     Fields,
+    Frozen,
     Held,
     Items,
     Number,
@@ -46,6 +47,8 @@ def convert(flow: Flow, value: Value, kind: Value) -> Value:
         return _held(flow, value, kind)
     if isinstance(kind, Pointer):
         return _pointer(flow, value, kind)
+    if isinstance(kind, Frozen) and isinstance(value, Frozen):
+        return Frozen(convert(flow, value.value, kind.value))
     if kind_of(value) == kind:
         return value
     if isinstance(kind, Number):

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NoReturn
 
 from llvmlite import ir
 
 from .kinds import in_memory, join
 from .values import (
+    Frozen,
     Heap,
     Held,
     Pointer,
@@ -154,6 +156,8 @@ class Flow:
 
     def ways(self, condition: Signal | Static) -> tuple[list[Edge], list[Edge]]:
         """Those of `split`, of which there may be one only where the condition is known."""
+        if self.is_dead:
+            return [], []
         if isinstance(condition, Static):
             here = [self.edge()]
             return (here, []) if condition.value else ([], here)
@@ -174,10 +178,14 @@ class Flow:
         while ("object", number := self.heap.number((place, variant))) in self.here():
             variant += 1
         self.here()["object", number] = content
+        if number in self.heap.in_memory:
+            self.operations.point(self, Reference(number))
         return Reference(number)
 
     def content(self, value: Value) -> Value:
         """What a reference refers to; any other value as it is."""
+        if isinstance(value, Frozen):
+            value = value.value
         if isinstance(value, Reference):
             value = self._object(value)
         return self.operations.read(self, value) if isinstance(value, Pointer) else value
@@ -218,6 +226,12 @@ class Flow:
             self.heap.growths += 1
         raise UnsupportedError("the order of a set")
 
+    def demand_memory(self, reference: Reference) -> NoReturn:
+        """Have code emitted again in which a list lies in memory from the start."""
+        self.heap.in_memory.add(reference.number)
+        self.heap.growths += 1
+        raise UnsupportedError("a list that changes while it is iterated over")
+
     # --- merges
 
     def merge(self, edges: Iterable[Edge]) -> None:
@@ -230,11 +244,12 @@ class Flow:
             return
         plan: dict[Hashable, Value] = {}
         common = [key for key in edges[0].state if all(key in edge.state for edge in edges[1:])]
+        counts = _Counts(common)
         for key in sorted(common, key=_objects_last):
             values = [edge.state[key] for edge in edges]
             if all(value is values[0] for value in values[1:]) or _carries_nothing(values):
                 continue
-            kind = self._common_kind(key, [edge.state for edge in edges])
+            kind = self._common_kind(key, [edge.state for edge in edges], counts)
             if kind is None:
                 common.remove(key)
                 continue
@@ -244,34 +259,26 @@ class Flow:
         plan = {key: kind for key, kind in plan.items() if key in common}
         self._meet(edges, common, plan)
 
-    def _common_kind(self, key: Hashable, states: Sequence[State], widens: bool = False) -> Value | None:
+    def _common_kind(self, key: Hashable, states: Sequence[State], counts: _Counts) -> Value | None:
         """The kind that a location has where ways meet; None if there is none, or nothing refers to the object."""
         try:
-            if _is_object(key):
-                reference = Reference(key[1])  # type: ignore[index]
-                if not any(_count(state)[reference.number] for state in states):
-                    return None
-                kinds = [self.deep_kind(reference, state) for state in states]
-            else:
+            if not _is_object(key):
                 kinds = [kind_of(state[key]) for state in states]
                 if any(kind != kinds[0] for kind in kinds[1:]):
-                    kinds = [self._kind_in_place(state[key], state) for state in states]
-            joined = kinds[0]
-            for kind in kinds[1:]:
-                joined = join(joined, kind, widens)
+                    kinds = [self.deep_kind(state[key], state, counts.of(state)) for state in states]
+            elif any(counts.of(state)[key[1]] for state in states):  # type: ignore[index]
+                kinds = [self._kind_of_object(key, state, counts.of(state)) for state in states]
+            else:
+                return None
+            return _content_of(key, reduce(join, kinds))
         except UnsupportedError as error:
             self.reasons[key] = error.reason
             return None
-        return joined.content if _is_object(key) and isinstance(joined, Held) else joined
 
-    def _kind_in_place(self, value: Value, state: State) -> Value:
-        """The deep kind of a value, in which objects that others refer to as well lie in memory."""
-        kind = self.deep_kind(value, state)
-        counts = _count(state) if any(isinstance(part, Reference) for part in parts_of(value)) else None
-        is_alone = counts is None or all(
-            counts[part.number] < 2 for part in parts_of(value) if isinstance(part, Reference)
-        )
-        return kind if is_alone else in_memory(kind)
+    def _kind_of_object(self, key: Any, state: State, counts: Counter[int]) -> Value:
+        """The kind of a reference to an object, whoever else refers to it."""
+        content = self.deep_kind(state[key], state, counts)
+        return content if isinstance(content, Pointer) else Held(content, self.heap.site(key[1]))
 
     def _convert_at(self, edge: Edge, key: Hashable, kind: Value) -> None:
         self.enter(edge)
@@ -307,14 +314,20 @@ class Flow:
             phi.add_incoming(signal, edge.block)
         return phi
 
-    def deep_kind(self, value: Value, state: State) -> Value:
-        """The kind of a value in which references are to objects of their own, or in memory."""
+    def deep_kind(self, value: Value, state: State, counts: Counter[int] | None = None) -> Value:
+        """The kind of a value in which references are to objects of their own, or in memory.
+
+        `counts` says how often each object is referred to: those that others refer to as well lie in memory.
+        """
         if isinstance(value, Reference):
             if ("object", value.number) not in state:
-                raise UnsupportedError("an object that holds different things, depending on the way that leads here")
-            content = self.deep_kind(state["object", value.number], state)
-            return content if isinstance(content, Pointer) else Held(content, self.heap.site(value.number))
-        parts = iter([self.deep_kind(part, state) for part in _own_parts(value)])
+                raise UnsupportedError("an object that is there on some ways only")
+            content = self.deep_kind(state["object", value.number], state, counts)
+            if isinstance(content, Pointer):
+                return content
+            held = Held(content, self.heap.site(value.number))
+            return in_memory(held) if counts and counts[value.number] > 1 else held
+        parts = iter([self.deep_kind(part, state, counts) for part in _own_parts(value)])
         return with_parts(kind_of(value), lambda _: next(parts))
 
     def exposed(self, value: Value, kind: Value) -> Value:
@@ -362,16 +375,18 @@ class Flow:
     def _looped(self, known: dict[Hashable, Value | None], head: Callable[[], Any], body: Callable[[], None]) -> bool:
         """Emit a loop for what is known of its variables; False if that was too much."""
         at_head: dict[Hashable, Value] = {}
+        counts = _Counts(list(self.here()))
         for key in sorted(known, key=_objects_last):
             if key not in self.here():
                 continue
             if known[key] is not None:
-                known[key] = self._kind_at_head(key, known[key], self.here(), self.here())
+                known[key] = self._kind_at_head(key, known[key], self.here(), self.here(), counts)
             if (kind := known[key]) is None:
                 del self.here()[key]
             else:
                 at_head[key] = kind
-        phis, header = self._enter_loop(at_head)
+        outside = set(self.here())
+        phis, header, entered = self._enter_loop(at_head)
         before = dict(self.here())
         go_on, ends = self.ways(head())
         self.merge(go_on)
@@ -381,7 +396,7 @@ class Flow:
             body()
             self._depth -= 1
             backs = [] if self.is_dead else [self.edge()]
-        if self._learn(known, before, at_head, backs):
+        if self._learn(known, before, outside, at_head, backs):
             return False
         for back in backs:
             for key, kind in at_head.items():
@@ -392,14 +407,22 @@ class Flow:
                     phi.add_incoming(signal, back.block)
             self.build.branch(header)
         self.merge(ends)
+        for key, value in entered.items():
+            if not self.is_dead and self.here().get(key) is before[key]:
+                if all(back.state[key] is before[key] for back in backs):
+                    self.here()[key] = value
         return True
 
-    def _enter_loop(self, at_head: dict[Hashable, Value]) -> tuple[dict[Hashable, list[Any]], Any]:
-        """Begin the block to which a loop's rounds come back; the phis of its variables, and the block."""
+    def _enter_loop(self, at_head: dict[Hashable, Value]) -> tuple[dict[Hashable, list[Any]], Any, State]:
+        """Begin the block to which a loop's rounds come back.
+
+        Returns the phis of its variables, the block, and the variables' values before.
+        """
         for key, kind in at_head.items():
             edge = self.edge()
             self._convert_at(edge, key, kind)
         signals = {key: signals_of(self.exposed(self.here()[key], kind)) for key, kind in at_head.items()}
+        entered = {key: self.here()[key] for key in at_head}
         before, header = self.build.block, self.block("loop")
         self.build.branch(header)
         self.at(header)
@@ -410,46 +433,51 @@ class Flow:
                 phi.add_incoming(signal, before)
         for key, kind in at_head.items():
             self.here()[key] = self.settled(of_kind(kind, iter(phis[key])))
-        return phis, header
+        return phis, header, entered
 
     def _learn(
         self,
         known: dict[Hashable, Value | None],
         before: State,
+        outside: set[Hashable],
         at_head: dict[Hashable, Value],
         backs: Sequence[Edge],
     ) -> bool:
         """Note the kinds of variables that a round has changed; whether any is new."""
         is_new = False
+        counts = _Counts(list(before))
         for key, value in before.items():
-            for back in backs:
+            for back in backs if key in outside else ():
                 after = back.state.get(key)
-                if after is None or after is value:
+                if after is value:
+                    continue
+                if after is None:
+                    known[key], is_new = None, True
                     continue
                 if key not in at_head and _carries_nothing([value, after]):
                     continue
-                kind = self._kind_at_head(key, at_head.get(key), before, back.state)
+                kind = self._kind_at_head(key, at_head.get(key), before, back.state, counts)
                 if kind is None or kind != at_head.get(key):
                     known[key] = kind
                     is_new = True
         return is_new
 
-    def _kind_at_head(self, key: Hashable, kind: Value | None, before: State, after: State) -> Value | None:
+    def _kind_at_head(
+        self, key: Hashable, kind: Value | None, before: State, after: State, counts: _Counts
+    ) -> Value | None:
         """What holds a variable before a loop and after a round; None if nothing does, so that it must be forgotten."""
         if kind is None:
-            return self._common_kind(key, [before, after])
+            return self._common_kind(key, [before, after], counts)
         if kind_of(after[key]) == kind:
             return kind
         try:
             if not _is_object(key):
-                return join(kind, self._kind_in_place(after[key], after), True)
-            reference = Reference(key[1])  # type: ignore[index]
-            held = kind if isinstance(kind, Pointer) else Held(kind, self.heap.site(reference.number))
-            joined = join(held, self.deep_kind(reference, after), True)
+                return join(kind, self.deep_kind(after[key], after, counts.of(after)), True)
+            held = kind if isinstance(kind, Pointer) else Held(kind, self.heap.site(key[1]))  # type: ignore[index]
+            return _content_of(key, join(held, self._kind_of_object(key, after, counts.of(after)), True))
         except UnsupportedError as error:
             self.reasons[key] = error.reason
             return None
-        return joined.content if isinstance(joined, Held) else joined
 
     def _forget(self, blocks: int, entry: Any, instructions: int) -> None:
         """Take back what was emitted since."""
@@ -482,6 +510,8 @@ class Flow:
         self._leave_if(condition, lambda: self._return(FAILED))
 
     def _leave_if(self, condition: Signal | Static, leave: Callable[[], None]) -> None:
+        if self.is_dead:
+            return
         if isinstance(condition, ir.Constant):
             condition = Static(bool(condition.constant))
         yes, no = self.ways(condition)
@@ -492,6 +522,8 @@ class Flow:
 
     def fail(self, error: type[BaseException]) -> None:
         """Raise an exception: go to the innermost handler that takes it, or end the call."""
+        if self.is_dead:
+            return
         for handler in reversed(self.handlers):
             if issubclass(error, handler.classes):
                 handler.edges.append(self.edge())
@@ -536,10 +568,26 @@ def _carries_nothing(values: Sequence[Value]) -> bool:
     return not signals_of(kind) and all(kind_of(value) == kind for value in values[1:])
 
 
-def _count(state: State) -> Counter[int]:
-    """How often each object is referred to."""
-    parts = (part for value in state.values() for part in parts_of(value))
-    return Counter(part.number for part in parts if isinstance(part, Reference))
+class _Counts:
+    """How often the values of some locations refer to each object, in any state."""
+
+    def __init__(self, keys: list[Hashable]) -> None:
+        self._keys = keys
+        self._known: list[tuple[State, Counter[int]]] = []
+
+    def of(self, state: State) -> Counter[int]:
+        """The counts in a state."""
+        for known, counts in self._known:
+            if known is state:
+                return counts
+        parts = (part for key in self._keys if key in state for part in parts_of(state[key]))
+        self._known.append((state, Counter(part.number for part in parts if isinstance(part, Reference))))
+        return self._known[-1][1]
+
+
+def _content_of(key: Hashable, kind: Value) -> Value:
+    """The kind of what a location holds, which for an object is its content."""
+    return kind.content if _is_object(key) and isinstance(kind, Held) else kind
 
 
 def _own_parts(kind: Value) -> Iterable[Value]:

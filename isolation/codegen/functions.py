@@ -18,6 +18,7 @@ from .memory import zeros
 from .methods import call_method
 from .numbers import (
     absolute,
+    as_bit,
     call_math,
     integral,
     is_not_finite,
@@ -38,6 +39,7 @@ from .operations import (
     extend,
     has_attribute,
     is_list,
+    selected,
     set_element_of,
     truth_of,
 )
@@ -49,6 +51,7 @@ from .values import (
     Choice,
     Entries,
     Fields,
+    Frozen,
     Items,
     Lazy,
     ListInMemory,
@@ -339,7 +342,7 @@ def _list(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) 
 @compiles(tuple)
 def _tuple(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     items = known_items(flow, arguments[0]) if arguments else []
-    return _list(flow, arguments, keywords, site) if items is None else Tuple(tuple(items))
+    return Frozen(_list(flow, arguments, keywords, site)) if items is None else Tuple(tuple(items))
 
 
 @compiles(set, frozenset)
@@ -426,9 +429,32 @@ def _defaultdict(flow: Flow, arguments: Arguments, keywords: Keywords, site: Has
     return flow.operations.call(flow, Static(library.Defaulted), arguments, keywords, (site, "defaultdict"))
 
 
+_MOST_SORTED = 5
+"""How many values are sorted by comparing neighbours."""
+
+
+def _sorted_by_swaps(flow: Flow, items: list[Value], key: Value, is_backwards: bool, site: Hashable) -> Value:
+    has_key = not (isinstance(key, Static) and key.value is None)
+    worths = [flow.operations.call(flow, key, [item], {}, (site, "key")) for item in items] if has_key else items
+    pairs = [Tuple(pair) for pair in zip(worths, items, strict=True)]
+    for end in range(len(pairs) - 1, 0, -1):
+        for place in range(end):
+            first, second = pairs[place], pairs[place + 1]
+            order = [first.items[0], second.items[0]] if is_backwards else [second.items[0], first.items[0]]
+            is_wrong = as_bit(truth_of(flow, compare(flow, ast.Lt, *order)))
+            if flow.is_dead:
+                return Static(None)
+            swapped = [selected(flow, [is_wrong], [second, first]), selected(flow, [is_wrong], [first, second])]
+            pairs[place : place + 2] = swapped  # type: ignore[assignment]
+    return flow.new(Items(tuple(pair.items[1] for pair in pairs)))
+
+
 @compiles(sorted)
 def _sorted(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     key, is_backwards = keywords.get("key", Static(None)), keywords.get("reverse", Static(False))
+    known = known_items(flow, arguments[0])
+    if known is not None and len(known) <= _MOST_SORTED and isinstance(is_backwards, Static):
+        return _sorted_by_swaps(flow, known, key, is_backwards.value, site)
     content = flow.content(arguments[0])
     if isinstance(content, Cells) and isinstance(key, Static) and key.value is None:
         content = Cells(content.signal, "row")
@@ -452,6 +478,8 @@ def _print(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable)
 @compiles(isinstance)
 def _isinstance(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     value, classes = flow.content(arguments[0]), arguments[1]
+    if isinstance(arguments[0], Frozen):
+        value = Tuple(())
     if not isinstance(classes, Static):
         raise UnsupportedError("isinstance of a class that is not known")
     if isinstance(value, Static):

@@ -27,7 +27,7 @@ from .values import Cells, Fields, Lazy, Number, Static, Tuple, UnsupportedError
 @compiles(sum)
 def _sum(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     start = arguments[1] if len(arguments) > 1 else keywords.get("start", Static(0))
-    total = ("hidden", (flow.path, site, "sum"))
+    total = ("hidden", (flow.path, site, "total"))
     flow.here()[total] = start
     took, flow.took_any_order = flow.took_any_order, False
 

@@ -28,6 +28,7 @@ from .values import (
     ListInMemory,
     Number,
     Optional,
+    Reference,
     Signal,
     Static,
     Tuple,
@@ -116,6 +117,13 @@ def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
         return
     any_order, flow.any_order = flow.any_order, False
     content = flow.content(value)
+    if isinstance(value, Reference) and isinstance(content, Items | Cells):
+        flow.any_order = any_order
+        each(flow, content, body, key)
+        is_list = isinstance(content, Items) or content.order != "set"
+        if is_list and not flow.is_dead and flow.here().get(("object", value.number)) not in (None, content):
+            flow.demand_memory(value)
+        return
     if isinstance(content, Optional):
         flow.fail_if(content.signal, TypeError)
         flow.any_order = any_order
@@ -252,6 +260,12 @@ def _each_member(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
     fields = flow.content(value)
     assert isinstance(fields, Fields)
     names, slots = (fields.items[fields.names.index(name)] for name in ("names", "slots"))
+    if isinstance(names, Reference):
+        names = flow.operations.point(flow, names)
+    held = flow.content(names)
+    assert isinstance(held, ListInMemory)
+    if _holds_texts(held):
+        raise UnsupportedError("a set whose order changes with every start of Python", is_unrepeatable=True)
 
     def one(place: Value) -> None:
         given = to_int(flow, place)
@@ -264,10 +278,7 @@ def _each_member(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
         body(element_at(flow, content, flow.build.sub(given.signal, whole(1))))
         flow.merge_pending(skipped)
 
-    if isinstance(content := flow.content(names), ListInMemory) and _holds_texts(content):
-        raise UnsupportedError("a set whose order changes with every start of Python", is_unrepeatable=True)
-    if isinstance(content, ListInMemory):
-        each(flow, slots, one, (key, "member"))
+    each(flow, slots, one, (key, "member"))
 
 
 def _holds_texts(content: ListInMemory) -> bool:

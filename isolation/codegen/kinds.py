@@ -19,6 +19,7 @@ from .values import (
     Closure,
     Entries,
     Fields,
+    Frozen,
     Held,
     Items,
     Number,
@@ -56,6 +57,8 @@ def _joined(a: Value, b: Value, widens: bool) -> Value | None:
     if isinstance(a, Static) and a.value is None:
         return b if isinstance(b, Optional) else Optional(BOOL, b)
     if isinstance(a, Optional):
+        if isinstance(b, Static) and b.value is None:
+            return a
         return Optional(BOOL, join(a.value, b.value if isinstance(b, Optional) else b, widens))
     if isinstance(a, Number):
         other = number_kind(b)
@@ -66,6 +69,8 @@ def _joined(a: Value, b: Value, widens: bool) -> Value | None:
         other = tuple_kind(b)
         if isinstance(other, Tuple) and len(other.items) == len(a.items) and other.named is a.named:
             return Tuple(_joined_all(a.items, other.items, widens), a.named)
+    if isinstance(a, Frozen) and isinstance(b, Frozen):
+        return Frozen(join(a.value, b.value, widens))
     if isinstance(a, Pointer | Held) and isinstance(b, Held) and _is_empty_of(b, a):
         return join(a if isinstance(a, Pointer) else _pointer_to(a), a)
     if isinstance(a, Held) and isinstance(b, Held):

@@ -538,6 +538,10 @@ class Counted(Table):
         return 0
 
     def update(self, items):
+        if isinstance(items, dict):
+            for key, count in pairs_of(items):
+                self[key] = self.get(key, 0) + count
+            return
         for item in items:
             place = self.place(item)
             if place < 0:
@@ -548,6 +552,56 @@ class Counted(Table):
     def most_common(self, count=None):
         ranked = in_order(self.items(), lambda pair: pair[1], True)
         return ranked if count is None else ranked[:count]
+
+    def subtract(self, items):
+        if isinstance(items, dict):
+            for key, count in pairs_of(items):
+                self[key] = self.get(key, 0) - count
+            return
+        for item in items:
+            self[item] = self.get(item, 0) - 1
+
+    def copy(self):
+        made = Counted()
+        made.update(self)
+        return made
+
+    def __add__(self, other):
+        made = Counted()
+        for key in self:
+            made.note(key, self[key] + other[key])
+        for key in other:
+            if key not in self:
+                made.note(key, other[key])
+        return made
+
+    def __sub__(self, other):
+        made = Counted()
+        for key in self:
+            made.note(key, self[key] - other[key])
+        for key in other:
+            if key not in self:
+                made.note(key, 0 - other[key])
+        return made
+
+    def __and__(self, other):
+        made = Counted()
+        for key in self:
+            made.note(key, min(self[key], other[key]))
+        return made
+
+    def __or__(self, other):
+        made = Counted()
+        for key in self:
+            made.note(key, max(self[key], other[key]))
+        for key in other:
+            if key not in self:
+                made.note(key, other[key])
+        return made
+
+    def note(self, key, count):
+        if count > 0:
+            self[key] = count
 
     def total(self):
         return sum(self.held)

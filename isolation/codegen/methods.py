@@ -60,6 +60,8 @@ def call_method(
     flow: Flow, owner: Value, name: str, arguments: Arguments, keywords: dict[str, Value], site: Hashable
 ) -> Value:
     """What `owner.name(...)` gives."""
+    if flow.is_dead:
+        return Static(None)
     if isinstance(owner, Game):
         if name in ("territory", "distances"):
             function = getattr(library, name)
@@ -119,7 +121,7 @@ def _of_object(
                 return found
         if isinstance(owner.value, dict) and name in ("get", "items", "keys", "values"):
             content = Entries(tuple(map(Static, owner.value)), tuple(map(Static, owner.value.values())))
-            return _of_dictionary(flow, owner, content, name, arguments)
+            return _of_dictionary(flow, owner, content, name, arguments, keywords, site)
         if isinstance(owner.value, list | tuple) and name in _SEARCHES:
             return flow.operations.call(flow, Static(_SEARCHES[name]), [owner, *arguments], {}, site)
     known = None

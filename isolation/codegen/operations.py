@@ -19,6 +19,7 @@ from .kinds import in_memory, join
 from .memory import append, as_table, element_at, length_of, set_element
 from .numbers import (
     OPERATORS,
+    SYMBOLS,
     arithmetic,
     as_bit,
     choice,
@@ -38,6 +39,7 @@ from .values import (
     Choice,
     Entries,
     Fields,
+    Frozen,
     Game,
     Held,
     Items,
@@ -81,6 +83,8 @@ def is_list(value: Value) -> bool:
 
 def truth_of(flow: Flow, value: Value) -> Signal | Static:
     """Whether a value is true: one bit, or a static truth value."""
+    if flow.is_dead:
+        return Static(False)
     value = flow.content(value)
     if isinstance(value, Static):
         return Static(bool(value.value))
@@ -128,6 +132,8 @@ _EQUALITIES = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
 
 def compare(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> Value:
     """What a comparison gives."""
+    if flow.is_dead:
+        return Static(None)
     if operation in (ast.In, ast.NotIn):
         found = contains(flow, right, left)
         return found if operation is ast.In else as_value(negation(flow, truth_of(flow, found)))
@@ -141,6 +147,11 @@ def compare(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> 
         ends = [value if isinstance(value, Pointer) else flow.operations.point(flow, value) for value in (left, right)]
         same = flow.build.icmp_unsigned("==", ends[0].signal, ends[1].signal)
         return as_value(same if operation is ast.Is else flow.build.not_(same))
+    if isinstance(left, Frozen) or isinstance(right, Frozen):
+        lists = [_as_list(flow, value) for value in (left, right)]
+        if None not in lists:
+            return _compare_lists(flow, operation, *lists)  # type: ignore[arg-type]
+        return _of_different_types(flow, operation)
     left, right = flow.content(left), flow.content(right)
     if isinstance(left, Static) and isinstance(right, Static):
         return run_python(flow, OPERATORS[operation], left.value, right.value)
@@ -163,6 +174,8 @@ def _compare_others(flow: Flow, operation: type[ast.AST], left: Value, right: Va
     known = lifted(flow, OPERATORS[operation], left, right)
     if known is not None:
         return known
+    if isinstance(left, Choice) and isinstance(right, Choice):
+        return _compare_choices(flow, operation, left, right)
     if isinstance(left, Cell) and isinstance(right, Cell) and operation in _EQUALITIES:
         same = flow.build.icmp_signed("==", left.signal, right.signal)
         return as_value(same if operation in (ast.Eq, ast.Is) else flow.build.not_(same))
@@ -182,6 +195,24 @@ def _compare_others(flow: Flow, operation: type[ast.AST], left: Value, right: Va
     return _of_different_types(flow, operation)
 
 
+def _compare_choices(flow: Flow, operation: type[ast.AST], left: Choice, right: Choice) -> Value:
+    """A comparison of what is chosen by two numbers, by the places of both among all options."""
+    both = [*left.values, *right.values]
+    known: list[Any] = []
+    for option in both:
+        if not any(option is other or option == other for other in known):
+            known.append(option)
+    if operation not in _EQUALITIES:
+        try:
+            known.sort()
+        except TypeError:
+            raise UnsupportedError("a comparison of objects") from None
+    places = [
+        look_up(flow, [known.index(option) for option in value.values], value.signal, INT) for value in (left, right)
+    ]
+    return as_value(flow.build.icmp_signed(SYMBOLS[operation], *places))
+
+
 _COMPARISONS = {
     ast.Eq: "__eq__", ast.NotEq: "__ne__", ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__",
 }  # fmt: skip
@@ -190,6 +221,14 @@ _MIRRORED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 
 def _has_own(owner: type, name: str) -> bool:
     return isinstance(vars(owner).get(name), FunctionType) and vars(owner)[name].__code__.co_filename != "<string>"
+
+
+def _as_list(flow: Flow, value: Value) -> Value | None:
+    """The items of a tuple as a list; None if the value is no tuple."""
+    if isinstance(value, Frozen):
+        return value.value
+    items = _sequence(flow, value) if not isinstance(value, Reference | Pointer) else None
+    return flow.new(Items(tuple(items))) if items is not None else None
 
 
 def _compare_lists(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> Value:
@@ -283,6 +322,8 @@ def _all_equal(flow: Flow, first: list[Value], second: list[Value]) -> Signal | 
 
 def contains(flow: Flow, container: Value, value: Value) -> Value:
     """What `in` gives."""
+    if flow.is_dead:
+        return Static(None)
     content = flow.content(container)
     if isinstance(content, Static) and isinstance(value, Static):
         return run_python(flow, lambda: value.value in content.value)
@@ -338,6 +379,8 @@ def _is_element(flow: Flow, container: Value, value: Value) -> Value:
 
 def binary(flow: Flow, operation: type[ast.AST], left: Value, right: Value, is_in_place: bool = False) -> Value:
     """What a binary operator gives; in place, a list is extended and a set changed."""
+    if flow.is_dead:
+        return Static(None)
     a, b = flow.content(left), flow.content(right)
     if isinstance(a, Static) and isinstance(b, Static):
         return run_python(flow, OPERATORS[operation], a.value, b.value)
@@ -426,6 +469,8 @@ def extend(flow: Flow, target: Value, items: Value, key: Any) -> None:
 
 def add_to_list(flow: Flow, target: Value, item: Value) -> None:
     """Add an item to a list."""
+    if flow.is_dead:
+        return
     content = flow.content(target)
     if isinstance(content, Items):
         flow.change(target, Items((*content.items, item)))
@@ -451,6 +496,8 @@ def in_memory_list(flow: Flow, target: Value) -> Value:
 
 def attribute(flow: Flow, value: Value, name: str) -> Value:
     """What `value.name` gives."""
+    if flow.is_dead:
+        return Static(None)
     if isinstance(value, Optional):
         flow.fail_if(value.signal, AttributeError)
         return attribute(flow, value.value, name)
@@ -491,10 +538,13 @@ def _attribute_of_object(flow: Flow, value: Static, name: str) -> Value:
     return Bound(value, name) if is_method and not hasattr(value.value, "__name__") else static(found)
 
 
+_BOARD = Board(1, 2)
+
+
 def has_attribute(flow: Flow, value: Value, name: str) -> bool:
     """What `hasattr` gives."""
     if isinstance(value, Game):
-        return hasattr(Board, name)
+        return hasattr(_BOARD, name)
     content = flow.content(value)
     if isinstance(content, Static):
         return hasattr(content.value, name)
@@ -530,6 +580,8 @@ def valid_index(flow: Flow, index: Value, count: Value) -> Signal:
 
 def element(flow: Flow, value: Value, index: Value) -> Value:
     """What `value[index]` gives."""
+    if flow.is_dead:
+        return Static(None)
     if isinstance(value, Optional):
         flow.fail_if(value.signal, TypeError)
         return element(flow, value.value, index)
@@ -698,12 +750,16 @@ def _slice(flow: Flow, content: Value, index: Tuple) -> Value:
 
 def set_element_of(flow: Flow, value: Value, index: Value, item: Value) -> None:
     """Carry out `value[index] = item`."""
+    if flow.is_dead:
+        return
     content = flow.content(value)
     if isinstance(content, Fields):
         flow.operations.call(flow, Bound(value, "__setitem__"), [index, item], {}, "element")
     elif isinstance(content, Entries) and isinstance(index, Static):
         entries = dict(zip(content.keys, content.items, strict=True)) | {index: item}
         flow.change(value, Entries(tuple(entries), tuple(entries.values())))
+    elif isinstance(content, Entries) and isinstance(index, Choice) and set(index.options) <= set(content.keys):
+        _set_one_of(flow, value, content, index, item)
     elif isinstance(content, Entries):
         flow.change(value, as_table(flow, content))
         set_element_of(flow, value, index, item)
@@ -722,3 +778,13 @@ def set_element_of(flow: Flow, value: Value, index: Value, item: Value) -> None:
         set_element_of(flow, in_memory_list(flow, value), index, item)
     else:
         raise UnsupportedError("an element of such a container is set")
+
+
+def _set_one_of(flow: Flow, value: Value, content: Entries, index: Choice, item: Value) -> None:
+    """Set the entry of one of several keys that a dictionary has."""
+    items = list(content.items)
+    for place, option in enumerate(index.options):
+        is_meant = flow.build.icmp_signed("==", index.signal, whole(place))
+        at = content.keys.index(option)  # type: ignore[arg-type]
+        items[at] = selected(flow, [is_meant], [item, items[at]])
+    flow.change(value, Entries(content.keys, tuple(items)))

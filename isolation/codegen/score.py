@@ -40,16 +40,18 @@ _OPERATIONS = Operations(convert, call, run_body, read, write, point)
 _MOST_PASSES = 12
 
 
-def score_module(function: Callable[[Any, Any], float], rows: int, columns: int) -> ir.Module:
+def score_module(
+    function: Callable[[Any, Any], float], rows: int, columns: int, keeps_order: bool = False
+) -> ir.Module:
     """The LLVM module whose function `SCORE` computes what a heuristic gives, on a board of this size.
 
     It takes where to put the value, where to put an exception (which it does not use), a position, a player and the
-    parameters, and returns 0, `FAILED` or `GIVEN_UP`.
+    parameters, and returns 0, `FAILED` or `GIVEN_UP`. With `keeps_order`, no set is a bitboard.
 
     Raises:
         UnsupportedError: the heuristic cannot be compiled, and the line where.
     """
-    heap = Heap()
+    heap = Heap(keeps_order=keeps_order)
     for _ in range(_MOST_PASSES):
         growths = heap.growths
         flow = Flow(rows, columns, _OPERATIONS, heap)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from .calls import Frame, kept
@@ -19,7 +19,7 @@ from .expressions import (
     site_of,
     value_of_name,
 )
-from .flow import Flow, Handler
+from .flow import Flow, Handler, State
 from .iteration import each, items_of
 from .methods import call_method
 from .numbers import as_bit
@@ -34,7 +34,7 @@ from .operations import (
     truth_of,
 )
 from .orders import effects_in_any_order
-from .values import Cells, Number, Reference, Static, UnsupportedError, Value, truth, whole
+from .values import Cells, Number, Reference, Static, UnsupportedError, Value, parts_of, truth, whole
 
 
 def run_body(flow: Flow, frame: Frame) -> None:
@@ -171,6 +171,7 @@ def _for_in_any_order(flow: Flow, node: ast.For, emit: Callable[[], None]) -> No
     counted = {("local", frame.number, name) for name in effects.counted}
     own = {("local", frame.number, name) for name in effects.own}
     changed = {key for key, value in before.items() if flow.here().get(key) is not value}
+    changed -= {key for key in changed if key not in flow.here() and not is_named(before, key)}
     are_whole = all(
         isinstance(value := flow.here().get(key), Number) and value.name == "int" for key in counted & changed
     )
@@ -179,6 +180,13 @@ def _for_in_any_order(flow: Flow, node: ast.For, emit: Callable[[], None]) -> No
     for key in own:
         flow.here().pop(key, None)
         flow.hidden.add(key)
+
+
+def is_named(state: State, key: Hashable) -> bool:
+    """Whether a location is no object that nothing refers to."""
+    parts = (part for value in state.values() for part in parts_of(value))
+    is_object = isinstance(key, tuple) and key[0] == "object"
+    return not is_object or any(isinstance(part, Reference) and part.number == key[1] for part in parts)  # type: ignore[index]
 
 
 def _emit_for(flow: Flow, node: ast.For, items: Value) -> None:

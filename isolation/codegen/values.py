@@ -199,6 +199,7 @@ class Heap:
         growths: how often a site has grown after code had been emitted for it.
         keeps_order: sets are not bitboards, as their order can be seen.
         leaves_board: a set of cells may be asked to hold what is no cell of the board.
+        in_memory: the numbers of lists that lie in memory from the start, as they change while they are iterated over.
     """
 
     numbers: dict[Hashable, int] = field(default_factory=dict)
@@ -207,6 +208,7 @@ class Heap:
     growths: int = 0
     keeps_order: bool = False
     leaves_board: bool = False
+    in_memory: set[int] = field(default_factory=set)
 
     def number(self, key: Hashable) -> int:
         """The number of what is made at a place."""
@@ -255,6 +257,13 @@ class Fields(Value):
     owner: type
     names: tuple[str, ...]
     items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Frozen(Value):
+    """A tuple whose length is not known: the list of its items, which nobody changes."""
+
+    value: Value
 
 
 @dataclass(frozen=True)
