@@ -377,7 +377,8 @@ class Flow:
         at_head: dict[Hashable, Value] = {}
         counts = _Counts(list(self.here()))
         for key in sorted(known, key=_objects_last):
-            if key not in self.here():
+            is_other = known[key] is None and _is_object(key) and counts.of(self.here())[key[1]]  # type: ignore[index]
+            if key not in self.here() or is_other:
                 continue
             if known[key] is not None:
                 known[key] = self._kind_at_head(key, known[key], self.here(), self.here(), counts)
@@ -408,9 +409,9 @@ class Flow:
             self.build.branch(header)
         self.merge(ends)
         for key, value in entered.items():
-            if not self.is_dead and self.here().get(key) is before[key]:
-                if all(back.state[key] is before[key] for back in backs):
-                    self.here()[key] = value
+            is_same = not self.is_dead and self.here().get(key) is before[key]
+            if is_same and all(back.state[key] is before[key] for back in backs) and not _refers(value):
+                self.here()[key] = value
         return True
 
     def _enter_loop(self, at_head: dict[Hashable, Value]) -> tuple[dict[Hashable, list[Any]], Any, State]:
@@ -583,6 +584,10 @@ class _Counts:
         parts = (part for key in self._keys if key in state for part in parts_of(state[key]))
         self._known.append((state, Counter(part.number for part in parts if isinstance(part, Reference))))
         return self._known[-1][1]
+
+
+def _refers(value: Value) -> bool:
+    return any(isinstance(part, Reference) for part in parts_of(value))
 
 
 def _content_of(key: Hashable, kind: Value) -> Value:
