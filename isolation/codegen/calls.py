@@ -8,21 +8,22 @@ import functools
 import inspect
 import itertools
 import operator
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
 from ..usercode.function_source import changed_globals, definition, file_tree
 from . import iterables as iterables
 from . import library
-from .flow import Edge, Flow
+from .flow import Flow
+from .frames import Frame, Function, own_nodes
 from .functions import compiled_call, is_pure
 from .iteration import length, loses_its_order
 from .kinds import tuple_kind
 from .methods import call_method
-from .numbers import to_int
+from .numbers import static, to_int
 from .operations import run_python
+from .outlined import call_outlined
 from .values import (
     INT,
     Bound,
@@ -44,67 +45,12 @@ from .values import (
     UnsupportedError,
     Value,
     parts_of,
-    static,
     whole,
 )
 
-Function = ast.FunctionDef | ast.Lambda
 _DEEPEST = 60
-_MOST_AT_ONCE = 12
+_MOST_AT_ONCE = 6
 """How often a function may stand in itself."""
-
-
-@dataclass(eq=False)
-class Frame:
-    """A function while its code is emitted.
-
-    Attributes:
-        node: its syntax tree.
-        space: the module's variables.
-        cells: variables of functions around it that are known.
-        changes: of the module's variables, those that functions change, and the lines that do.
-        parent: the frame of the function around it, while that is compiled, too.
-        number: tells its variables from those of other calls.
-        site: tells this call from all others, the same whenever the code is emitted again.
-    """
-
-    node: Function
-    space: dict[str, Any]
-    cells: dict[str, Value]
-    changes: dict[str, int]
-    parent: Frame | None
-    number: int
-    site: Hashable
-    returns: list[Edge]
-    loops: list[tuple[list[Edge], list[Edge]]] = field(default_factory=list)
-    nonlocals: set[str] = field(default_factory=set)
-    yields: Callable[[Value], None] | None = None
-
-    @functools.cached_property
-    def own_names(self) -> frozenset[str]:
-        """The names that are the function's variables."""
-        return names_assigned_in(self.node)
-
-
-def names_assigned_in(node: Function) -> frozenset[str]:
-    """The names that a function binds, its parameters included; not those that functions in it bind."""
-    names: set[str] = set()
-
-    def visit(part: ast.AST, is_top: bool = False) -> None:
-        if isinstance(part, ast.FunctionDef | ast.Lambda) and not is_top:
-            names.update([part.name] if isinstance(part, ast.FunctionDef) else [])
-            return
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            names.add(part.id)
-        elif isinstance(part, ast.arg):
-            names.add(part.arg)
-        elif isinstance(part, ast.Import | ast.ImportFrom):
-            names.update((alias.asname or alias.name).partition(".")[0] for alias in part.names)
-        for child in ast.iter_child_nodes(part):
-            visit(child)
-
-    visit(node, True)
-    return frozenset(names)
 
 
 # --- calls
@@ -181,8 +127,10 @@ def _call_object(
     flow: Flow, function: Any, arguments: Sequence[Value], keywords: dict[str, Value], site: Hashable
 ) -> Value:
     if isinstance(function, functools.partial):
-        given = {name: static(value) for name, value in function.keywords.items()} | keywords
-        return call(flow, Static(function.func), [*map(static, function.args), *arguments], given, site)
+        given = {name: static(flow, value) for name, value in function.keywords.items()} | keywords
+        return call(
+            flow, Static(function.func), [*(static(flow, value) for value in function.args), *arguments], given, site
+        )
     if is_pure(function) and all(isinstance(value, Static) for value in (*arguments, *keywords.values())):
         values = [argument.value for argument in arguments]  # type: ignore[attr-defined]
         if any(map(loses_its_order, values)) and function not in _OF_ANY_ORDER:
@@ -292,12 +240,20 @@ def _written_in(
 ) -> Value:
     """Emit a function's code where it is called; what it returns."""
     frames: list[Frame] = flow.frames
+    is_ours = around.space is vars(library)
     if around.space is not vars(library):
         bound = {name: kept(flow, value) for name, value in bound.items()}
         if flow.is_dead:
             return Static(None)
+    is_generator = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
+    if not is_generator and _is_outlined(flow, node, bound, is_ours):
+        return call_outlined(flow, node, around, bound, is_ours)
     if len(frames) > _DEEPEST or sum(frame.node is node for frame in frames) > _MOST_AT_ONCE:
+        if is_generator:
+            raise UnsupportedError("a generator that calls itself")
+        flow.heap.outline(node)
         raise UnsupportedError("recursion whose depth is not known")
+    flow.written_in[node] += not is_generator and not is_ours
     path = (frames[-1].site if frames else None, site, id(node))
     parent = around if around.number >= 0 else None
     cells = {} if parent else around.cells
@@ -305,7 +261,7 @@ def _written_in(
     frame = Frame(node, around.space, cells, around.changes, parent, number, hash(path), flow.collect())
     for name, value in bound.items():
         flow.here()["local", frame.number, name] = value
-    if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node)):
+    if is_generator:
         return Lazy(lambda body, key: _yielded(flow, frame, dict(bound), body))
     frames.append(frame)
     flow.operations.run_body(flow, frame)
@@ -322,6 +278,14 @@ def _written_in(
     return result
 
 
+def _is_outlined(flow: Flow, node: Function, bound: dict[str, Value], is_ours: bool) -> bool:
+    """Whether a function is not written in where it is called."""
+    if is_ours:
+        return isinstance(node, ast.FunctionDef) and node.name in ("slot", "free_slot", "resize", "merge", "insert")
+    is_passed = not any(isinstance(part, Lazy) for value in bound.values() for part in parts_of(value))
+    return node in flow.heap.outlined and is_passed
+
+
 def _yielded(flow: Flow, frame: Frame, bound: dict[str, Value], body: Callable[[Value], None]) -> None:
     """Emit a generator's code, and a body for each value that it yields."""
     frame.returns, frame.yields = flow.collect(), body
@@ -333,14 +297,6 @@ def _yielded(flow: Flow, frame: Frame, bound: dict[str, Value], body: Callable[[
     flow.frames.pop()
     if not flow.is_dead:
         flow.here().pop(("result", frame.number), None)
-
-
-def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function that do not belong to functions inside it."""
-    for child in ast.iter_child_nodes(node):
-        yield child
-        if not isinstance(child, Function):
-            yield from own_nodes(child)
 
 
 def _is_kept(flow: Flow, frame: Frame) -> bool:

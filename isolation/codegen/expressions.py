@@ -9,8 +9,9 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from .board import cell_of_pair, no_cells
-from .calls import Frame, call, kept
+from .calls import call, kept
 from .flow import Edge, Flow
+from .frames import Frame
 from .functions import is_consumer, known_items
 from .iteration import each, items_of
 from .methods import CHANGES

@@ -35,6 +35,12 @@ State = dict[Hashable, Value]
 MOST_ROUNDS = 10_000_000
 FAILED, GIVEN_UP = 1, 2
 """What a compiled function returns in place of 0: the Python function raises; it was at it for too long."""
+_FIRST_ERROR = 16
+"""What a function of its own returns for the first of the exceptions that such functions raise."""
+_OF_FUNCTION = (
+    "function", "build", "state", "handlers", "pending", "frames", "unrolled", "written_out", "_depth", "_held", "fuel",
+    "memory", "parameters", "is_inside", "any_order", "took_any_order", "node",
+)  # fmt: skip
 _MOST_ATTEMPTS = 40
 _MOST_BLOCKS = 20_000
 
@@ -96,6 +102,10 @@ class Flow:
         self.state: State | None = None
         self.handlers: list[Handler] = []
         self.pending: list[list[Edge]] = []
+        self.parameters: Any = None
+        self.versions: dict[Hashable, Any] = {}
+        self.written_in: Counter[Any] = Counter()
+        self.is_inside = False
         self.any_order = False
         self.took_any_order = False
         self.writes = 0
@@ -131,6 +141,7 @@ class Flow:
 
     def block(self, name: str) -> Any:
         if len(self.function.blocks) > _MOST_BLOCKS:
+            self.heap.outline(*(node for node, times in self.written_in.items() if times > 1))
             raise UnsupportedError("its code is too large when it is written out")
         return self.function.append_basic_block(name)
 
@@ -529,7 +540,42 @@ class Flow:
             if issubclass(error, handler.classes):
                 handler.edges.append(self.edge())
                 return
-        self._return(FAILED)
+        self._return(self._code_of(error) if self.is_inside else FAILED)
+
+    def _code_of(self, error: type[BaseException]) -> int:
+        """What a function returns that raises an exception."""
+        errors = self.heap.errors
+        if error not in errors:
+            errors.append(error)
+            self.heap.growths += 1
+        return _FIRST_ERROR + errors.index(error)
+
+    def fail_as(self, status: Signal) -> None:
+        """Raise the exception that a function has raised, by what it returned."""
+        for handler in reversed(self.handlers):
+            codes = [_FIRST_ERROR + i for i, error in enumerate(self.heap.errors) if issubclass(error, handler.classes)]
+            for code in codes:
+                caught, others = self.split(self.build.icmp_signed("==", status, ir.Constant(status.type, code)))
+                handler.edges.append(caught)
+                self.enter(others)
+        if not self.is_inside:
+            is_error = self.build.icmp_signed(">=", status, ir.Constant(status.type, _FIRST_ERROR))
+            status = self.build.select(is_error, ir.Constant(status.type, FAILED), status)
+        self.build.ret(status)
+        self.state = None
+
+    def suspend(self) -> dict[str, Any]:
+        """Put aside the function whose code is being emitted, to emit another."""
+        kept = {name: getattr(self, name) for name in _OF_FUNCTION}
+        self.handlers, self.pending, self.frames, self.unrolled = [], [], [], []
+        self.written_out, self._depth, self._held, self.state = 1, 0, 0, None
+        self.any_order = self.took_any_order = False
+        return kept
+
+    def resume(self, kept: dict[str, Any]) -> None:
+        """Go on with the function that was put aside."""
+        for name, value in kept.items():
+            setattr(self, name, value)
 
     def _return(self, status: int) -> None:
         self.build.ret(ir.Constant(ir.IntType(32), status))

@@ -30,7 +30,8 @@ from .values import (
 )
 
 BLOCK_WORDS = 16_384
-"""The words that one call has; what needs more is left to Python."""
+"""The words that one call has; what needs more is left to Python. The first two are how many are used, and how deep
+functions call each other."""
 _LENGTH, _CAPACITY, _ELEMENTS = range(3)
 _FIRST_CAPACITY = 8
 ALLOCATE = "allocate"
@@ -79,18 +80,23 @@ def _words(kind: ir.Type) -> int:
     return 2 if isinstance(kind, ir.IntType) and kind.width > INT.width else 1
 
 
-def _size(kind: Value | None) -> int:
+def size_of(kind: Value | None) -> int:
     """How many words something of a kind takes; what is not known yet gets enough for most."""
     return 4 if kind is None else sum(map(_words, signals_of(kind)))
 
 
-def _load(flow: Flow, address: Signal, offset: Signal, kind: Value) -> Value:
+def load_value(flow: Flow, address: Signal, offset: Signal, kind: Value) -> Value:
     """Something of a kind that lies in memory."""
     signals, place = [], 0
     for each in signals_of(kind):
         signals.append(_read(flow, address, flow.build.add(offset, whole(place)), each))
         place += _words(each)
     return of_kind(kind, iter(signals))
+
+
+def store_value(flow: Flow, address: Signal, offset: Signal, value: Value) -> None:
+    """Put something into memory, which holds no objects that are not there."""
+    _store(flow, address, offset, signals_of(value))
 
 
 def _store(flow: Flow, address: Signal, offset: Signal, signals: list[Signal]) -> None:
@@ -104,7 +110,7 @@ def _store(flow: Flow, address: Signal, offset: Signal, signals: list[Signal]) -
 def _of_site(flow: Flow, site: Site, value: Value) -> tuple[int, list[Signal]]:
     """How many words what a site holds takes, and the signals of one that holds this value, too."""
     kind = grow(site, flow.deep_kind(value, flow.here()))
-    return _size(kind), signals_of(flow.operations.convert(flow, value, kind))
+    return size_of(kind), signals_of(flow.operations.convert(flow, value, kind))
 
 
 # --- objects
@@ -146,7 +152,7 @@ def read(flow: Flow, pointer: Pointer) -> Value:
         return ListInMemory(pointer.signal, site)
     if site.kind is None:
         raise UnsupportedError("an object of which nothing is known")
-    return _load(flow, pointer.signal, whole(0), site.kind)
+    return load_value(flow, pointer.signal, whole(0), site.kind)
 
 
 def write(flow: Flow, pointer: Pointer, content: Value) -> None:
@@ -178,7 +184,7 @@ def _fill(flow: Flow, target: ListInMemory, content: Value) -> None:
 def _new_list(flow: Flow, site: Site) -> ListInMemory:
     """An empty list."""
     site.is_list = True
-    capacity = _FIRST_CAPACITY * max(1, _size(site.kind))
+    capacity = _FIRST_CAPACITY * max(1, size_of(site.kind))
     header = _allocated(flow, whole(3))
     elements = _allocated(flow, whole(capacity))
     for index, signal in ((_LENGTH, whole(0)), (_CAPACITY, whole(capacity)), (_ELEMENTS, elements)):
@@ -253,7 +259,7 @@ def element_at(flow: Flow, content: ListInMemory, index: Signal) -> Value:
         flow.fail(IndexError)
         return Static(None)
     elements = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
-    return _load(flow, elements, flow.build.mul(index, whole(_size(site.kind))), site.kind)
+    return load_value(flow, elements, flow.build.mul(index, whole(size_of(site.kind))), site.kind)
 
 
 def set_element(flow: Flow, content: ListInMemory, index: Signal, value: Value) -> None:
@@ -265,7 +271,7 @@ def set_element(flow: Flow, content: ListInMemory, index: Signal, value: Value) 
 
 def drop_first(flow: Flow, content: ListInMemory) -> None:
     """Take the first element off a list that has one."""
-    count = _size(content.site.root.kind)
+    count = size_of(content.site.root.kind)
     elements = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
     capacity = _read(flow, content.signal, whole(_CAPACITY))
     length = _read(flow, content.signal, whole(_LENGTH))

@@ -21,6 +21,7 @@ from .values import (
     Number,
     Optional,
     Signal,
+    Slot,
     Static,
     UnsupportedError,
     Value,
@@ -96,6 +97,16 @@ def to_int(flow: Flow, value: Value) -> Number:
     if given.name == "float":
         raise UnsupportedError("a float where Python takes ints only")
     return Number("int", flow.build.zext(given.signal, INT), 0, 1) if given.name == "bool" else given
+
+
+def static(flow: Flow, value: Any) -> Value:
+    """A Python object as a value; the parameter that a slot stands for."""
+    if not isinstance(value, Slot):
+        return Static(value)
+    loaded = flow.build.load(flow.build.gep(flow.parameters, [whole(value.index)]))
+    if not value.is_whole:
+        return Number("float", loaded)
+    return Number("int", flow.build.fptosi(loaded, INT), value.low, value.high)
 
 
 def look_up(flow: Flow, values: list[Any], index: Signal, kind: Any) -> Signal:

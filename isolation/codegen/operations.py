@@ -27,6 +27,7 @@ from .numbers import (
     is_numeric,
     lifted,
     look_up,
+    static,
     to_int,
     truth_of_number,
 )
@@ -58,7 +59,6 @@ from .values import (
     of_kind,
     parts_of,
     signals_of,
-    static,
     truth,
     whole,
 )
@@ -535,7 +535,7 @@ def _attribute_of_object(flow: Flow, value: Static, name: str) -> Value:
     is_method = (
         callable(found) and getattr(found, "__self__", None) is value.value and not isinstance(value.value, type)
     )
-    return Bound(value, name) if is_method and not hasattr(value.value, "__name__") else static(found)
+    return Bound(value, name) if is_method and not hasattr(value.value, "__name__") else static(flow, found)
 
 
 _BOARD = Board(1, 2)

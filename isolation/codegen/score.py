@@ -9,7 +9,7 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from ..native.layout import SCORE
-from ..rules.parameters import Parameter, filled, owners
+from ..rules.parameters import filled, owners
 from ..usercode.compile_error import CompileError
 from ..usercode.user_exceptions import format_exception
 from . import object_code
@@ -27,7 +27,6 @@ from .values import (
     POINTER,
     Game,
     Heap,
-    Number,
     Player,
     Slot,
     Static,
@@ -77,48 +76,44 @@ def _emit(flow: Flow, function: Callable[[Any, Any], float]) -> None:
     flow.fuel = flow.build.alloca(INT, name="fuel")
     flow.build.store(whole(MOST_ROUNDS), flow.fuel)
     flow.memory = flow.build.alloca(INT, BLOCK_WORDS + 1, name="memory")
-    flow.build.store(whole(1), flow.memory)
+    flow.build.store(whole(2), flow.memory)
+    flow.build.store(whole(0), flow.build.gep(flow.memory, [whole(1)]))
     start = flow.function.append_basic_block("start")
     flow.build.branch(start)
     flow.at(start)
     flow.state = {}
+    flow.parameters = parameters
     given: list[Value] = [Game(blank, cell_0, cell_1, turn), Player(player)]
-    value = call(flow, Static(_with_slots(flow, function, parameters)), given, {}, "heuristic")
+    value = call(flow, Static(_with_slots(function)), given, {}, "heuristic")
     if not flow.is_dead:
         flow.build.store(to_float(flow, value), result)
         flow.build.ret(ir.Constant(ir.IntType(32), 0))
     _finish(flow, entry)
 
 
-def _with_slots(flow: Flow, heuristic: Any, address: Any) -> Any:
-    """The heuristic with a slot for each of its parameters, which lie at an address."""
+def _with_slots(heuristic: Any) -> Any:
+    """The heuristic with a slot for each of its parameters."""
     given: dict[int, dict[str, Slot]] = {}
     index = 0
     for part, own in owners(heuristic):
         slots = given.setdefault(id(part), {})
         for name, parameter in own.items():
-            loaded = flow.build.load(flow.build.gep(address, [whole(index)]))
-            slots[name] = Slot(parameter.default, _value_of(flow, parameter, loaded))
+            low, high = (int(end) if abs(end) < MOST else None for end in (parameter.least, parameter.most))
+            ends = LEAST if low is None else low, MOST if high is None else high
+            slots[name] = Slot(parameter.default, index, parameter.is_whole, *ends)
             index += 1
     return filled(heuristic, given)
-
-
-def _value_of(flow: Flow, parameter: Parameter, loaded: Any) -> Number:
-    if not parameter.is_whole:
-        return Number("float", loaded)
-    low, high = (int(end) if abs(end) < MOST else None for end in (parameter.least, parameter.most))
-    return Number("int", flow.build.fptosi(loaded, INT), LEAST if low is None else low, MOST if high is None else high)
 
 
 def _finish(flow: Flow, entry: Any) -> None:
     """Define the memory if it is used; drop its block if not."""
     if ALLOCATE in flow.module.globals:
         define_allocate(flow)
-    else:
+    elif not flow.versions:
         entry.instructions = [
             instruction
             for instruction in entry.instructions
-            if flow.memory not in (instruction, *getattr(instruction, "operands", ()))
+            if instruction is not flow.memory and not _uses(instruction, flow.memory)
         ]
 
 
@@ -148,3 +143,9 @@ def bitcode(text: str) -> bytes:
             defined.linkage = "internal"
     code: bytes = module.as_bitcode()
     return code
+
+
+def _uses(instruction: Any, value: Any) -> bool:
+    """Whether an instruction is about a value, or an address next to it."""
+    operands = getattr(instruction, "operands", ())
+    return any(operand is value or _uses(operand, value) for operand in operands)

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from .calls import Frame, kept
+from .calls import kept
 from .expressions import (
     assign,
     closure,
@@ -20,6 +20,7 @@ from .expressions import (
     value_of_name,
 )
 from .flow import Flow, Handler, State
+from .frames import Frame
 from .iteration import each, items_of
 from .methods import call_method
 from .numbers import as_bit

@@ -75,18 +75,20 @@ class Player(Value):
 
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """Stands in a Python object for a value that is not known: that of a parameter, whose default is `default`."""
+    """Stands in a Python object for a parameter, whose values lie in an array.
+
+    Attributes:
+        low, high: of a whole one.
+    """
 
     default: float
-    value: Value
+    index: int
+    is_whole: bool
+    low: int
+    high: int
 
     def __float__(self) -> float:
         return float(self.default)
-
-
-def static(value: Any) -> Value:
-    """A Python object as a value; what a slot stands for."""
-    return value.value if isinstance(value, Slot) else Static(value)
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,10 @@ class Heap:
         growths: how often a site has grown after code had been emitted for it.
         keeps_order: sets are not bitboards, as their order can be seen.
         leaves_board: a set of cells may be asked to hold what is no cell of the board.
+        outlined: the syntax trees of functions that are not written in where they are called.
+        signatures, results: of such functions, the kinds of their variables and of what they return.
+        variants: of functions of the library, the kinds for each version.
+        errors: the exceptions that such functions raise.
         in_memory: the numbers of lists that lie in memory from the start, as they change while they are iterated over.
     """
 
@@ -208,7 +214,17 @@ class Heap:
     growths: int = 0
     keeps_order: bool = False
     leaves_board: bool = False
+    outlined: set[Any] = field(default_factory=set)
+    signatures: dict[Hashable, dict[Hashable, Value]] = field(default_factory=dict)
+    variants: dict[Any, list[dict[Hashable, Value]]] = field(default_factory=dict)
+    results: dict[Hashable, Value] = field(default_factory=dict)
+    errors: list[type[BaseException]] = field(default_factory=list)
     in_memory: set[int] = field(default_factory=set)
+
+    def outline(self, *nodes: Any) -> None:
+        """Have code emitted again in which functions are not written in where they are called."""
+        self.growths += bool(set(nodes) - self.outlined)
+        self.outlined.update(nodes)
 
     def number(self, key: Hashable) -> int:
         """The number of what is made at a place."""

@@ -1,0 +1,211 @@
+"""Functions that are not written in where they are called: those that call themselves, and large ones of the library.
+
+Such a function takes and returns what memory can hold; objects are passed by their addresses. It has one version for
+the kinds of all its calls, which are found as those of what objects hold are: by emitting everything again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from llvmlite import ir
+
+from .flow import Flow
+from .frames import Frame, Function, names_in
+from .kinds import in_memory, join
+from .memory import load_value, size_of, store_value
+from .values import (
+    INT,
+    POINTER,
+    Closure,
+    Number,
+    Signal,
+    Static,
+    Tuple,
+    UnsupportedError,
+    Value,
+    kind_of,
+    of_kind,
+    signals_of,
+    whole,
+)
+
+_DEEPEST = 900
+"""How deep calls may be; Python's own limit is near."""
+
+
+@dataclass(eq=False)
+class Version:
+    """An LLVM function, the kinds of the variables that it is given, and those that it changes."""
+
+    function: Any
+    kinds: dict[Hashable, Value]
+    changed: list[Hashable]
+
+
+def call_outlined(flow: Flow, node: Function, around: Frame, bound: dict[str, Value], has_versions: bool) -> Value:
+    """What a call gives of a function of its own; one of the library has a version for each kind of arguments."""
+    moved = {name: _moved(flow, value) for name, value in bound.items()}
+    own = _variant(flow, node, {name: kind_of(value) for name, value in moved.items()}) if has_versions else 0
+    number = flow.heap.number(("outlined", id(node), own))
+    given: dict[Hashable, Value] = {("local", number, name): value for name, value in moved.items()}
+    captured, changed = _captured(flow, node, around)
+    given |= {key: _moved(flow, value) for key, value in captured.items()}
+    kinds = _signature(flow, (id(node), own), {key: kind_of(value) for key, value in given.items()})
+    version = flow.versions.get((id(node), own))
+    if version is None:
+        version = _emitted(flow, node, around, number, kinds, changed, own)
+    arguments = [
+        signal
+        for key, kind in version.kinds.items()
+        for signal in signals_of(flow.operations.convert(flow, given[key], kind))
+    ]
+    return _called(flow, version, (id(node), own), arguments)
+
+
+def _moved(flow: Flow, value: Value) -> Value:
+    """A value as memory holds it."""
+    return flow.operations.convert(flow, value, in_memory(flow.deep_kind(value, flow.here())))
+
+
+def _variant(flow: Flow, node: Function, kinds: dict[Hashable, Value]) -> int:
+    """The number of the version of a function for arguments of these kinds."""
+    known = flow.heap.variants.setdefault(node, [])
+    kinds = {name: _of_any_size(kind) for name, kind in kinds.items()}
+    for number, other in enumerate(known):
+        if other == kinds:
+            return number
+    known.append(kinds)
+    return len(known) - 1
+
+
+def _of_any_size(kind: Value) -> Value:
+    return Number("int", INT) if isinstance(kind, Number) and kind.name == "int" else kind
+
+
+def _signature(flow: Flow, key: Hashable, kinds: dict[Hashable, Value]) -> dict[Hashable, Value]:
+    """The kinds of a function's variables in all calls so far."""
+    known = flow.heap.signatures.setdefault(key, kinds)
+    if known.keys() != kinds.keys():
+        raise UnsupportedError("a function that is called where other variables are bound")
+    for name, kind in kinds.items():
+        joined = in_memory(join(known[name], kind, True))
+        if joined != known[name]:
+            known[name] = joined
+            flow.heap.growths += 1
+    return dict(known)
+
+
+def _captured(flow: Flow, node: Function, around: Frame) -> tuple[dict[Hashable, Value], list[Hashable]]:
+    """The variables of functions around a function that it may use, and those of them that it may change."""
+    captured: dict[Hashable, Value] = {}
+    changed: list[Hashable] = []
+    frame: Frame | None = around if around.number >= 0 else None
+    names, seen = set(names_in(node)), {id(node)}
+    while frame is not None:
+        waiting = True
+        while waiting:
+            waiting = False
+            for name in sorted(names):
+                value = flow.here().get(("local", frame.number, name))
+                if isinstance(value, Closure) and id(value.node) not in seen:
+                    seen.add(id(value.node))
+                    names |= set(names_in(value.node))
+                    waiting = True
+        for name in sorted(names):
+            key = ("local", frame.number, name)
+            if key in flow.here():
+                captured[key] = flow.here()[key]
+                if _assigns(node, name):
+                    changed.append(key)
+        frame = frame.parent
+    return captured, changed
+
+
+def _assigns(node: ast.AST, name: str) -> bool:
+    return any(isinstance(part, ast.Nonlocal) and name in part.names for part in ast.walk(node))
+
+
+def _emitted(
+    flow: Flow,
+    node: Function,
+    around: Frame,
+    number: int,
+    kinds: dict[Hashable, Value],
+    changed: list[Hashable],
+    own: Hashable,
+) -> Version:
+    types = [signal for kind in kinds.values() for signal in signals_of(kind)]
+    shared = [POINTER, POINTER, POINTER, flow.parameters.type]
+    name = f"function_{len(flow.versions)}"
+    function = ir.Function(flow.module, ir.FunctionType(ir.IntType(32), [*shared, *types]), name)
+    function.linkage = "internal"
+    version = flow.versions[id(node), own] = Version(function, kinds, changed)
+    outer = flow.suspend()
+    flow.function, flow.build = function, ir.IRBuilder(function.append_basic_block("entry"))
+    result, flow.fuel, flow.memory, flow.parameters, *arguments = function.args
+    given = iter(arguments)
+    flow.state = {key: of_kind(kind, given) for key, kind in kinds.items()}
+    flow.is_inside = True
+    flow.spend(whole(1))
+    _enter(flow)
+    parent = around if around.number >= 0 else None
+    cells = {} if parent else around.cells
+    frame = Frame(node, around.space, cells, around.changes, parent, number, ("outlined", number), flow.collect())
+    flow.frames = [*([parent] if parent else []), frame]
+    flow.operations.run_body(flow, frame)
+    flow.merge_pending(frame.returns)
+    if not flow.is_dead:
+        returned = flow.here().get(("result", number))
+        if returned is None:
+            raise UnsupportedError(flow.reasons.get(("result", number), "a function returns values of different kinds"))
+        _leave(flow, (id(node), own), Tuple((returned, *(flow.here()[key] for key in changed))), result)
+    flow.resume(outer)
+    return version
+
+
+def _enter(flow: Flow) -> None:
+    """Count how deep calls are."""
+    place = flow.build.gep(flow.memory, [whole(1)])
+    depth = flow.build.add(flow.build.load(place), whole(1))
+    flow.build.store(depth, place)
+    flow.give_up_if(flow.build.icmp_signed(">", depth, whole(_DEEPEST)))
+
+
+def _leave(flow: Flow, key: Hashable, value: Value, result: Signal) -> None:
+    """Return a value, which lies at an address then."""
+    moved = _moved(flow, value)
+    known = flow.heap.results.get(key)
+    kind = kind_of(moved) if known is None else in_memory(join(known, kind_of(moved), True))
+    if kind != known:
+        flow.heap.results[key] = kind
+        flow.heap.growths += 1
+    store_value(flow, result, whole(0), flow.operations.convert(flow, moved, kind))
+    flow.build.ret(ir.Constant(ir.IntType(32), 0))
+    flow.state = None
+
+
+def _called(flow: Flow, version: Version, key: Hashable, arguments: list[Signal]) -> Value:
+    kind = flow.heap.results.get(key)
+    with flow.build.goto_entry_block():
+        result = flow.build.alloca(INT, max(1, size_of(kind) if kind is not None else 1))
+    status = flow.build.call(version.function, [result, flow.fuel, flow.memory, flow.parameters, *arguments])
+    place = flow.build.gep(flow.memory, [whole(1)])
+    flow.build.store(flow.build.sub(flow.build.load(place), whole(1)), place)
+    failed, fine = flow.split(flow.build.icmp_signed("!=", status, ir.Constant(ir.IntType(32), 0)))
+    flow.enter(failed)
+    flow.fail_as(status)
+    flow.enter(fine)
+    if kind is None:  # no call returns, as far as is known
+        flow.build.unreachable()
+        flow.state = None
+        return Static(None)
+    returned = load_value(flow, result, whole(0), kind)
+    assert isinstance(returned, Tuple)
+    value, *changed = returned.items
+    for location, new in zip(version.changed, changed, strict=True):
+        flow.here()[location] = new
+    return value
