@@ -8,11 +8,12 @@ import functools
 import inspect
 import itertools
 import operator
+from abc import ABC
 from collections.abc import Callable, Hashable, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
-from ..usercode.function_source import changed_globals, definition, file_tree
+from ..usercode.function_source import changed_globals, definition, file_tree, is_users
 from . import iterables as iterables
 from . import library
 from .flow import Flow
@@ -100,6 +101,8 @@ def _call_with_spread(
         others = call(flow, Static(itertools.chain.from_iterable), [spread.iterable], {}, site)
         if name != "intersection":
             return call(flow, function, [*arguments[:-1], others], keywords, site)
+    if isinstance(flow.content(spread.iterable), Lazy):
+        spread = Spread(call(flow, Static(list), [spread.iterable], {}, (site, "spread")))
     known = _OF_ITERABLE.get(function.value) if isinstance(function, Static) else None
     if known is not None and len(arguments) == 1:
         if function.value in (min, max):  # type: ignore[attr-defined]
@@ -341,7 +344,8 @@ def _construct(
         if set(fields) == set(owner._fields):
             return Tuple(tuple(fields[name] for name in owner._fields), owner)
     is_ours = issubclass(owner, library.Table)
-    if not is_ours and (owner.__mro__[1:] != (object,) or type(owner) is not type):
+    is_plain = all(is_users(base) or base in (object, ABC) for base in owner.__mro__)
+    if not is_ours and not is_plain and owner.__mro__[1:] != (object,):
         raise UnsupportedError(f"an object of the class {owner.__name__}")
     made = flow.new(Fields(owner, (), ()))
     if dataclasses.is_dataclass(owner):

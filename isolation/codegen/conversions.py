@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llvmlite import ir
-
 from . import library
 from .board import column_of, row_of
 from .flow import Flow
+from .iteration import items_of
 from .kinds import join, name_of
 from .memory import as_table
 from .numbers import look_up, number, to_float
 from .values import (
     INT,
+    POINTER,
     Cell,
     Cells,
     Choice,
@@ -75,6 +75,8 @@ def _all(flow: Flow, values: tuple[Value, ...], kinds: tuple[Value, ...]) -> tup
 
 def items_of_tuple(flow: Flow, value: Value) -> tuple[Value, ...]:
     """The items of a tuple, of which a cell is one."""
+    if isinstance(value, Choice):
+        return tuple(items_of(flow, value) or ())
     if isinstance(value, Cell):
         return row_of(flow, value), column_of(flow, value)
     if isinstance(value, Static) and isinstance(value.value, tuple):
@@ -114,12 +116,10 @@ def _choice(flow: Flow, value: Value, kind: Choice) -> Value:
 
 def _pointer(flow: Flow, value: Value, kind: Pointer) -> Value:
     """A reference to an object in memory, which an object that is not is put there for."""
-    content, wanted = flow.content(value), kind.site.root.kind
-    if isinstance(content, Cells) and isinstance(wanted, Fields) and wanted.owner is library.Group:
-        if not isinstance(content.signal, ir.Constant):
-            flow.demand_order()
-        group = flow.operations.call(flow, Static(library.Group), [], {}, "group")
-        flow.change(value, flow.content(group))
+    if isinstance(value, Cells) and value.order != "set":
+        value = flow.new(value)
+    if isinstance(value, Reference):
+        join(Pointer(POINTER, flow.heap.site(value.number)), kind)
     pointer = flow.operations.point(flow, value) if isinstance(value, Reference) else value
     if not isinstance(pointer, Pointer):
         raise UnsupportedError(f"{name_of(kind_of(value))} becomes an object")

@@ -13,7 +13,7 @@ from .calls import call, kept
 from .flow import Edge, Flow
 from .frames import Frame
 from .functions import is_consumer, known_items
-from .iteration import each, items_of
+from .iteration import each, items_of, length
 from .methods import CHANGES
 from .numbers import lifted, negative, to_int
 from .operations import (
@@ -137,7 +137,11 @@ def assign(flow: Flow, target: ast.AST, value: Value) -> None:
     """Emit an assignment to a target."""
     if flow.is_dead:
         return
+    if isinstance(value, Lazy) and isinstance(target, ast.Tuple | ast.List):
+        value = call(flow, Static(list), [value], {}, (id(target), "unpacked"))
     value = kept(flow, value)
+    if flow.is_dead:
+        return
     if isinstance(target, ast.Name):
         flow.here()[location_of_name(flow, target.id)] = value
     elif isinstance(target, ast.Tuple | ast.List):
@@ -155,10 +159,13 @@ def _unpack(flow: Flow, targets: list[ast.expr], value: Value) -> None:
         flow.fail_if(value.signal, TypeError)
         value = value.value
     items = items_of(flow, value)
-    if items is None:
-        raise UnsupportedError("what is unpacked has no known length")
     starred = [place for place, target in enumerate(targets) if isinstance(target, ast.Starred)]
-    if starred:
+    if items is None:
+        items = _items_of_unknown_length(flow, value, len(targets), starred)
+    if starred and any(isinstance(item, Spread) for item in items):
+        items = [item.iterable if isinstance(item, Spread) else item for item in items]
+        targets = [target.value if isinstance(target, ast.Starred) else target for target in targets]
+    elif starred:
         first, after = starred[0], len(targets) - starred[0] - 1
         if len(items) < len(targets) - 1:
             flow.fail(ValueError)
@@ -172,6 +179,21 @@ def _unpack(flow: Flow, targets: list[ast.expr], value: Value) -> None:
         return
     for target, item in zip(targets, items, strict=True):
         assign(flow, target, item)
+
+
+def _items_of_unknown_length(flow: Flow, value: Value, count: int, starred: list[int]) -> list[Value]:
+    """The items that so many targets get, of a list whose length is checked while the code runs."""
+    length_ = length(flow, value)
+    operation = ast.Lt if starred else ast.NotEq
+    least = count - len(starred)
+    flow.fail_if(truth_of(flow, compare(flow, operation, length_, Static(least))), ValueError)
+    if not starred:
+        return [element(flow, value, Static(place)) for place in range(count)]
+    before, after = starred[0], count - starred[0] - 1
+    end = binary(flow, ast.Sub, length_, Static(after))
+    rest = element(flow, value, Tuple((Static(before), end, Static(None)), slice))
+    last = [element(flow, value, Static(place - after)) for place in range(after)]
+    return [*(element(flow, value, Static(place)) for place in range(before)), Spread(rest), *last]
 
 
 # --- conditions

@@ -7,9 +7,10 @@ import functools
 import math
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from typing import Any
 
+from ..rules.classic_board import Board
 from . import library
 from .board import cell_count, cell_number
 from .flow import Flow
@@ -52,11 +53,13 @@ from .values import (
     Entries,
     Fields,
     Frozen,
+    Game,
     Items,
     Lazy,
     ListInMemory,
     Number,
     Partial,
+    Player,
     Static,
     Tuple,
     UnsupportedError,
@@ -342,7 +345,11 @@ def _list(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) 
 @compiles(tuple)
 def _tuple(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     items = known_items(flow, arguments[0]) if arguments else []
-    return Frozen(_list(flow, arguments, keywords, site)) if items is None else Tuple(tuple(items))
+    if items is None:
+        made = _list(flow, arguments, keywords, site)
+        content = flow.content(made) if not flow.is_dead else Items(())
+        return Tuple(content.items) if isinstance(content, Items) else Frozen(made)
+    return Tuple(tuple(items))
 
 
 @compiles(set, frozenset)
@@ -486,6 +493,8 @@ def _isinstance(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hash
         return Static(isinstance(value.value, classes.value))
     if classes.value is library.Group:
         return Static(isinstance(value, Fields) and value.owner is library.Group)
+    if isinstance(value, Lazy | Game | Player):
+        return Static(issubclass(Generator if isinstance(value, Lazy) else Board, classes.value))
     own = _class_of(value)
     if own is None:
         raise UnsupportedError("isinstance of such a value")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import functools
+import heapq
 import itertools
 import math
 import operator
+import statistics
 import sys
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -51,6 +54,56 @@ def _sum(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -
         if sys.version_info >= (3, 12):
             return in_library(flow, library.sum_of_floats, [arguments[0], start], site)
     return result
+
+
+@compiles(math.fsum)
+def _fsum(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    return in_library(flow, library.exact_sum, arguments, site)
+
+
+@compiles(statistics.mean, statistics.fmean)
+def _mean(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    made = in_list(flow, arguments[0], site)
+    total = _sum(flow, [made], {}, (site, "total"))
+    if flow.is_dead:
+        return Static(None)
+    if not (isinstance(total, Number) and total.name == "int") and not isinstance(total, Static):
+        raise UnsupportedError("a mean of floats")
+    count = length(flow, made)
+    flow.fail_if(compare_to_zero(flow, count), statistics.StatisticsError)
+    return binary(flow, ast.Div, total, count)
+
+
+def compare_to_zero(flow: Flow, count: Value) -> Any:
+    """Whether a count is 0."""
+    return truth_of(flow, compare(flow, ast.Eq, count, Static(0)))
+
+
+@compiles(statistics.median)
+def _median(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    return in_library(flow, library.median, [in_list(flow, arguments[0], site)], site)
+
+
+@compiles(itertools.zip_longest)
+def _zip_longest(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    if len(arguments) != 2:
+        raise UnsupportedError("zip_longest of other than two iterables")
+    lists = [in_list(flow, argument, (site, place)) for place, argument in enumerate(arguments)]
+    return in_library(flow, library.zipped_to_longest, [*lists, keywords.get("fillvalue", Static(None))], site)
+
+
+for _function, _in_python in (
+    (heapq.heappush, library.heappush), (heapq.heappop, library.heappop), (heapq.heapify, library.heapify),
+    (heapq.heappushpop, library.heappushpop), (heapq.nsmallest, library.nsmallest), (heapq.nlargest, library.nlargest),
+    (bisect.bisect_left, library.bisect_left), (bisect.bisect_right, library.bisect_right),
+    (bisect.bisect, library.bisect_right), (bisect.insort, library.insort),
+):  # fmt: skip
+    _OF_PYTHON[_function] = functools.partial(
+        lambda flow, arguments, keywords, site, written: flow.operations.call(
+            flow, Static(written), arguments, keywords, site
+        ),
+        written=_in_python,
+    )
 
 
 @compiles(math.prod)
@@ -119,9 +172,23 @@ _OF_PYTHON[min] = functools.partial(_extreme, is_least=True)
 _OF_PYTHON[max] = functools.partial(_extreme, is_least=False)
 
 
+_MOST_FOLDED = 12
+"""How many values are folded one after another, without a loop."""
+
+
 @compiles(functools.reduce)
 def _reduce(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    return in_library(flow, library.reduced if len(arguments) < 3 else library.folded, arguments, site)
+    known = known_items(flow, arguments[1])
+    if known is None or len(known) > _MOST_FOLDED:
+        return in_library(flow, library.reduced if len(arguments) < 3 else library.folded, arguments, site)
+    items = [*arguments[2:], *known]
+    if not items:
+        flow.fail(TypeError)
+        return Static(None)
+    value = items[0]
+    for place, item in enumerate(items[1:]):
+        value = flow.operations.call(flow, arguments[0], [value, item], {}, (site, place))
+    return value
 
 
 # --- iterables

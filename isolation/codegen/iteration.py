@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, ItemsView, KeysView, ValuesView
 from typing import Any
 
 from llvmlite import ir
@@ -64,7 +64,7 @@ def items_of(flow: Flow, value: Value) -> list[Value] | None:
 def _items_of_object(value: Any) -> list[Value] | None:
     if loses_its_order(value):
         raise UnsupportedError("a set whose order changes with every start of Python", is_unrepeatable=True)
-    if isinstance(value, str | tuple | list | dict | range | set | frozenset):
+    if isinstance(value, str | tuple | list | dict | range | set | frozenset | KeysView | ValuesView | ItemsView):
         return list(map(Static, value))
     return None
 

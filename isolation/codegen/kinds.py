@@ -65,14 +65,21 @@ def _joined(a: Value, b: Value, widens: bool) -> Value | None:
         return other and _joined_numbers(a, other, widens)
     if isinstance(a, _KNOWN) and isinstance(b, _KNOWN):
         return _joined_static(a, b, widens)
-    if isinstance(a, Tuple):
+    if isinstance(one := tuple_kind(a), Tuple):
         other = tuple_kind(b)
-        if isinstance(other, Tuple) and len(other.items) == len(a.items) and other.named is a.named:
-            return Tuple(_joined_all(a.items, other.items, widens), a.named)
+        if isinstance(other, Tuple) and len(other.items) == len(one.items) and other.named is one.named:
+            return Tuple(_joined_all(one.items, other.items, widens), one.named)
     if isinstance(a, Frozen) and isinstance(b, Frozen):
         return Frozen(join(a.value, b.value, widens))
     if isinstance(a, Pointer | Held) and isinstance(b, Held) and _is_empty_of(b, a):
         return join(a if isinstance(a, Pointer) else _pointer_to(a), a)
+    if isinstance(a, Held) and isinstance(b, Held) and _is_empty_of(a, b):
+        return _pointer_to(b)
+    if isinstance(a, Cells) and a.order != "set" and isinstance(b, Held | Pointer):
+        pointer = b if isinstance(b, Pointer) else _pointer_to(b)
+        if pointer.site.root.is_list:
+            grow(pointer.site, Cell(INT))
+            return pointer
     if isinstance(a, Held) and isinstance(b, Held):
         content = _joined_contents(a.content, b.content, widens)
         return Held(content, a.site) if content is not None else join(_pointer_to(a), _pointer_to(b))
@@ -218,6 +225,10 @@ def tuple_kind(kind: Value) -> Value:
     """The kind of a cell or of a static tuple as that of a tuple of its parts; any other as it is."""
     if isinstance(kind, Cell):
         return Tuple((Number("int", INT, 0, 127), Number("int", INT, 0, 127)))
+    if isinstance(kind, Choice) and all(isinstance(option, tuple) for option in kind.values):
+        options = [tuple_kind(option) for option in kind.options]
+        if len({len(option.items) for option in options}) == 1:  # type: ignore[attr-defined]
+            return reduce(join, options)
     if isinstance(kind, Static) and isinstance(kind.value, tuple):
         named = type(kind.value) if type(kind.value) is not tuple else None
         return Tuple(tuple(map(Static, kind.value)), named)

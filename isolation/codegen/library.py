@@ -6,6 +6,8 @@ What has a docstring only is compiled to instructions: see `functions.py`.
 # mypy: ignore-errors
 # ruff: noqa: D103
 
+from statistics import StatisticsError
+
 
 def number_of_cell(key):
     """The number of a cell of the board, -1 for other pairs of whole numbers, None for all else."""
@@ -332,6 +334,156 @@ def repeated(items, count):
     for _ in range(count):
         found.extend(items)
     return found
+
+
+def exact_sum(items):
+    """What `math.fsum` gives: Shewchuk's algorithm, as CPython has it."""
+    partials = [0.0]
+    partials.clear()
+    for item in items:
+        x = float(item)
+        kept = 0
+        for place in range(len(partials)):
+            y = partials[place]
+            if abs(x) < abs(y):
+                x, y = y, x
+            high = x + y
+            low = y - (high - x)
+            if low:
+                partials[kept] = low
+                kept += 1
+            x = high
+        while len(partials) > kept:
+            partials.pop()
+        partials.append(x)
+    total = 0.0
+    count = len(partials)
+    if count > 0:
+        count -= 1
+        total = partials[count]
+        low = 0.0
+        while count > 0:
+            x = total
+            count -= 1
+            y = partials[count]
+            total = x + y
+            low = y - (total - x)
+            if low != 0.0:
+                break
+        if count > 0 and ((low < 0.0 and partials[count - 1] < 0.0) or (low > 0.0 and partials[count - 1] > 0.0)):
+            y = low * 2.0
+            x = total + y
+            if y == x - total:
+                total = x
+    return total
+
+
+def median(items):
+    ranked = sorted(items)
+    count = len(ranked)
+    if count == 0:
+        raise StatisticsError
+    if count % 2 == 1:
+        return ranked[count // 2]
+    return (ranked[count // 2 - 1] + ranked[count // 2]) / 2
+
+
+def zipped_to_longest(first, second, fill):
+    return [
+        (first[place] if place < len(first) else fill, second[place] if place < len(second) else fill)
+        for place in range(max(len(first), len(second)))
+    ]
+
+
+def heappush(heap, item):
+    heap.append(item)
+    sift_down(heap, 0, len(heap) - 1)
+
+
+def heappop(heap):
+    last = heap.pop()
+    if not heap:
+        return last
+    least = heap[0]
+    heap[0] = last
+    sift_up(heap, 0)
+    return least
+
+
+def heappushpop(heap, item):
+    if heap and heap[0] < item:
+        item, heap[0] = heap[0], item
+        sift_up(heap, 0)
+    return item
+
+
+def heapify(heap):
+    for place in range(len(heap) // 2 - 1, -1, -1):
+        sift_up(heap, place)
+
+
+def sift_down(heap, start, place):
+    item = heap[place]
+    while place > start:
+        above = (place - 1) >> 1
+        if item < heap[above]:
+            heap[place] = heap[above]
+            place = above
+        else:
+            break
+    heap[place] = item
+
+
+def sift_up(heap, place):
+    end = len(heap)
+    start = place
+    item = heap[place]
+    below = 2 * place + 1
+    while below < end:
+        right = below + 1
+        if right < end and not heap[below] < heap[right]:
+            below = right
+        heap[place] = heap[below]
+        place = below
+        below = 2 * place + 1
+    heap[place] = item
+    sift_down(heap, start, place)
+
+
+def nsmallest(count, items, key=None):
+    return in_order(items, key, False)[: max(0, count)]
+
+
+def nlargest(count, items, key=None):
+    return in_order(items, key, True)[: max(0, count)]
+
+
+def bisect_left(items, value, low=0, high=None):
+    if high is None:
+        high = len(items)
+    while low < high:
+        middle = (low + high) // 2
+        if items[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def bisect_right(items, value, low=0, high=None):
+    if high is None:
+        high = len(items)
+    while low < high:
+        middle = (low + high) // 2
+        if value < items[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def insort(items, value):
+    inserted(items, bisect_right(items, value), value)
 
 
 def sum_of_floats(items, total):

@@ -122,6 +122,14 @@ def point(flow: Flow, reference: Reference) -> Pointer:
     if isinstance(content, Pointer):
         return content
     site = flow.heap.site(reference.number)
+    wanted = site.kind
+    if isinstance(content, Cells) and isinstance(wanted, Fields) and wanted.owner is library.Group:
+        if not isinstance(content.signal, ir.Constant):
+            flow.demand_order()
+        group = flow.operations.call(flow, Static(library.Group), [], {}, "group")
+        content = flow.here()["object", reference.number] = flow.content(group)
+        if isinstance(content, Pointer):
+            return content
     if isinstance(content, Items) or (isinstance(content, Cells) and content.order != "set"):
         made = _new_list(flow, site)
         _fill(flow, made, content)

@@ -99,6 +99,15 @@ _OPERATORS: dict[str, type[ast.AST]] = {"union": ast.BitOr, "intersection": ast.
 _SEARCHES: dict[str, Callable[..., Any]] = {"index": library.place_of, "count": library.occurrences}
 
 
+SET_METHODS = {
+    "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint",
+}  # fmt: skip
+
+
+def _are_known(values: Arguments) -> bool:
+    return all(isinstance(value, Static) for value in values)
+
+
 def _of_object(
     flow: Flow, owner: Static | Choice, name: str, arguments: Arguments, keywords: dict[str, Value], site: Hashable
 ) -> Value:
@@ -108,6 +117,9 @@ def _of_object(
             return flow.operations.call(flow, Static(found), arguments, keywords, site)
         if isinstance(found, FunctionType):
             return flow.operations.call(flow, Static(found), arguments, keywords, site)
+        if isinstance(owner.value, set | frozenset) and name in SET_METHODS and not _are_known(arguments):
+            made = set_of(flow, [owner], (site, "known"))
+            return flow.operations.call(flow, Bound(made, name), arguments, keywords, site)
         if name in CHANGES and isinstance(owner.value, list | dict | set):
             raise UnsupportedError("a container outside the function is changed")
         if all(isinstance(value, Static) for value in (*arguments, *keywords.values())):

@@ -89,9 +89,11 @@ def _of_any_size(kind: Value) -> Value:
 def _signature(flow: Flow, key: Hashable, kinds: dict[Hashable, Value]) -> dict[Hashable, Value]:
     """The kinds of a function's variables in all calls so far."""
     known = flow.heap.signatures.setdefault(key, kinds)
-    if known.keys() != kinds.keys():
-        raise UnsupportedError("a function that is called where other variables are bound")
-    for name, kind in kinds.items():
+    for name in known.keys() - kinds.keys():  # it may not be bound where the function is called
+        del known[name]
+        flow.heap.growths += 1
+    for name in known:
+        kind = kinds[name]
         joined = in_memory(join(known[name], kind, True))
         if joined != known[name]:
             known[name] = joined
