@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from llvmlite import ir
@@ -27,10 +27,12 @@ from .values import (
     Tuple,
     UnsupportedError,
     Value,
+    blank_of,
     kind_of,
     of_kind,
     signals_of,
     whole,
+    with_parts,
 )
 
 _DEEPEST = 900
@@ -52,18 +54,43 @@ def call_outlined(flow: Flow, node: Function, around: Frame, bound: dict[str, Va
     own = _variant(flow, node, {name: kind_of(value) for name, value in moved.items()}) if has_versions else 0
     number = flow.heap.number(("outlined", id(node), own))
     given: dict[Hashable, Value] = {("local", number, name): value for name, value in moved.items()}
-    captured, changed = _captured(flow, node, around)
-    given |= {key: _moved(flow, value) for key, value in captured.items()}
+    outer = _outer(flow, around if around.number >= 0 else None)
+    captured = _captured(flow, node, outer)
+    for key, location in captured.items():
+        given[key] = _moved(flow, _in_outer(flow.here()[location], outer))
     kinds = _signature(flow, (id(node), own), {key: kind_of(value) for key, value in given.items()})
     version = flow.versions.get((id(node), own))
     if version is None:
-        version = _emitted(flow, node, around, number, kinds, changed, own)
-    arguments = [
-        signal
-        for key, kind in version.kinds.items()
-        for signal in signals_of(flow.operations.convert(flow, given[key], kind))
-    ]
-    return _called(flow, version, (id(node), own), arguments)
+        changed = [key for key in captured if key in kinds and _assigns(node, key[2])]
+        version = _emitted(flow, node, around, outer, number, kinds, changed, own)
+    arguments: list[Signal] = []
+    for key, kind in version.kinds.items():
+        value = given.get(key)
+        arguments += signals_of(blank_of(kind) if value is None else flow.operations.convert(flow, value, kind))
+    return _called(flow, version, (id(node), own), arguments, captured)
+
+
+def _outer(flow: Flow, frame: Frame | None) -> list[tuple[Frame, Frame]]:
+    """The frames around a function, and the same as they are inside of it, whichever call they are of."""
+    chain: list[Frame] = []
+    while frame is not None:
+        chain.append(frame)
+        frame = frame.parent
+    pairs: list[tuple[Frame, Frame]] = []
+    inside: Frame | None = None
+    for frame in reversed(chain):
+        number = flow.heap.number(("outer", id(frame.node)))
+        inside = replace(frame, parent=inside, number=number, returns=[], loops=[], nonlocals=set())
+        pairs.append((frame, inside))
+    return pairs[::-1]
+
+
+def _in_outer(value: Value, outer: list[tuple[Frame, Frame]]) -> Value:
+    """A value in which a function that was defined around knows the frames as they are inside."""
+    if isinstance(value, Closure):
+        inside = next((inside for frame, inside in outer if frame.number == value.frame.number), None)
+        return replace(value, frame=inside) if inside is not None else value
+    return with_parts(value, lambda part: _in_outer(part, outer))
 
 
 def _moved(flow: Flow, value: Value) -> Value:
@@ -101,30 +128,25 @@ def _signature(flow: Flow, key: Hashable, kinds: dict[Hashable, Value]) -> dict[
     return dict(known)
 
 
-def _captured(flow: Flow, node: Function, around: Frame) -> tuple[dict[Hashable, Value], list[Hashable]]:
-    """The variables of functions around a function that it may use, and those of them that it may change."""
-    captured: dict[Hashable, Value] = {}
-    changed: list[Hashable] = []
-    frame: Frame | None = around if around.number >= 0 else None
+def _captured(flow: Flow, node: Function, outer: list[tuple[Frame, Frame]]) -> dict[Any, Hashable]:
+    """The variables of functions around a function that it may use: where they lie inside, and here."""
+    captured: dict[Any, Hashable] = {}
     names, seen = set(names_in(node)), {id(node)}
-    while frame is not None:
-        waiting = True
-        while waiting:
-            waiting = False
+    waiting = True
+    while waiting:
+        waiting = False
+        for frame, _ in outer:
             for name in sorted(names):
                 value = flow.here().get(("local", frame.number, name))
                 if isinstance(value, Closure) and id(value.node) not in seen:
                     seen.add(id(value.node))
                     names |= set(names_in(value.node))
                     waiting = True
+    for frame, inside in outer:
         for name in sorted(names):
-            key = ("local", frame.number, name)
-            if key in flow.here():
-                captured[key] = flow.here()[key]
-                if _assigns(node, name):
-                    changed.append(key)
-        frame = frame.parent
-    return captured, changed
+            if ("local", frame.number, name) in flow.here():
+                captured["local", inside.number, name] = ("local", frame.number, name)
+    return captured
 
 
 def _assigns(node: ast.AST, name: str) -> bool:
@@ -135,6 +157,7 @@ def _emitted(
     flow: Flow,
     node: Function,
     around: Frame,
+    outer: list[tuple[Frame, Frame]],
     number: int,
     kinds: dict[Hashable, Value],
     changed: list[Hashable],
@@ -146,7 +169,7 @@ def _emitted(
     function = ir.Function(flow.module, ir.FunctionType(ir.IntType(32), [*shared, *types]), name)
     function.linkage = "internal"
     version = flow.versions[id(node), own] = Version(function, kinds, changed)
-    outer = flow.suspend()
+    kept = flow.suspend()
     flow.function, flow.build = function, ir.IRBuilder(function.append_basic_block("entry"))
     result, flow.fuel, flow.memory, flow.parameters, *arguments = function.args
     given = iter(arguments)
@@ -154,7 +177,7 @@ def _emitted(
     flow.is_inside = True
     flow.spend(whole(1))
     _enter(flow)
-    parent = around if around.number >= 0 else None
+    parent = outer[0][1] if outer else None
     cells = {} if parent else around.cells
     frame = Frame(node, around.space, cells, around.changes, parent, number, ("outlined", number), flow.collect())
     flow.frames = [*([parent] if parent else []), frame]
@@ -165,7 +188,7 @@ def _emitted(
         if returned is None:
             raise UnsupportedError(flow.reasons.get(("result", number), "a function returns values of different kinds"))
         _leave(flow, (id(node), own), Tuple((returned, *(flow.here()[key] for key in changed))), result)
-    flow.resume(outer)
+    flow.resume(kept)
     return version
 
 
@@ -190,7 +213,9 @@ def _leave(flow: Flow, key: Hashable, value: Value, result: Signal) -> None:
     flow.state = None
 
 
-def _called(flow: Flow, version: Version, key: Hashable, arguments: list[Signal]) -> Value:
+def _called(
+    flow: Flow, version: Version, key: Hashable, arguments: list[Signal], captured: dict[Any, Hashable]
+) -> Value:
     kind = flow.heap.results.get(key)
     with flow.build.goto_entry_block():
         result = flow.build.alloca(INT, max(1, size_of(kind) if kind is not None else 1))
@@ -209,5 +234,5 @@ def _called(flow: Flow, version: Version, key: Hashable, arguments: list[Signal]
     assert isinstance(returned, Tuple)
     value, *changed = returned.items
     for location, new in zip(version.changed, changed, strict=True):
-        flow.here()[location] = new
+        flow.here()[captured[location]] = new
     return value
