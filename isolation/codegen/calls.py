@@ -17,7 +17,7 @@ from ..usercode.function_source import changed_globals, definition, file_tree, i
 from . import iterables as iterables
 from . import library
 from .flow import Flow
-from .frames import Frame, Function, own_nodes
+from .frames import Frame, Function, has_functions, is_generator
 from .functions import compiled_call, is_pure
 from .iteration import length, loses_its_order
 from .kinds import tuple_kind
@@ -50,7 +50,7 @@ from .values import (
 )
 
 _DEEPEST = 60
-_MOST_AT_ONCE = 6
+_MOST_AT_ONCE = 3
 """How often a function may stand in itself."""
 
 
@@ -177,13 +177,18 @@ def _call_function(
             cells[name] = Static(cell.cell_contents)
         except ValueError:
             continue
-    node = definition(function)
+    node, changes = _source_of(function)
     defaults = tuple(map(Static, function.__defaults__ or ()))
     by_keyword = {name: Static(value) for name, value in (function.__kwdefaults__ or {}).items()}
     bound = _bound(flow, node.args, arguments, keywords, defaults, by_keyword)
-    changes = changed_globals(file_tree(function))
     around = Frame(node, function.__globals__, cells, changes, None, -1, None, [])
     return _written_in(flow, node, around, bound, site)
+
+
+@functools.lru_cache(maxsize=1024)
+def _source_of(function: FunctionType) -> tuple[Function, dict[str, int]]:
+    """The syntax tree of a function, and which variables of its module functions change."""
+    return definition(function), changed_globals(file_tree(function))
 
 
 def _bound(
@@ -248,15 +253,14 @@ def _written_in(
         bound = {name: kept(flow, value) for name, value in bound.items()}
         if flow.is_dead:
             return Static(None)
-    is_generator = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
-    if not is_generator and _is_outlined(flow, node, bound, is_ours):
+    if not is_generator(node) and _is_outlined(flow, node, bound, is_ours):
         return call_outlined(flow, node, around, bound, is_ours)
     if len(frames) > _DEEPEST or sum(frame.node is node for frame in frames) > _MOST_AT_ONCE:
-        if is_generator:
+        if is_generator(node):
             raise UnsupportedError("a generator that calls itself")
         flow.heap.outline(node)
         raise UnsupportedError("recursion whose depth is not known")
-    flow.written_in[node] += not is_generator and not is_ours
+    flow.written_in[node] += not is_generator(node) and not is_ours
     path = (frames[-1].site if frames else None, site, id(node))
     parent = around if around.number >= 0 else None
     cells = {} if parent else around.cells
@@ -264,7 +268,7 @@ def _written_in(
     frame = Frame(node, around.space, cells, around.changes, parent, number, hash(path), flow.collect())
     for name, value in bound.items():
         flow.here()["local", frame.number, name] = value
-    if is_generator:
+    if is_generator(node):
         return Lazy(lambda body, key: _yielded(flow, frame, dict(bound), body))
     frames.append(frame)
     flow.operations.run_body(flow, frame)
@@ -281,12 +285,21 @@ def _written_in(
     return result
 
 
+_OUTLINED = {
+    "slot", "free_slot", "resize", "merge", "insert", "add", "discard", "place", "append", "remove", "__setitem__",
+    "heappush", "heappop", "heapify", "sift_down", "sift_up", "in_order", "exact_sum", "removed", "inserted",
+    "are_equal", "comes_first",
+}  # fmt: skip
+"""Functions of the library that are not written in where they are called."""
+
+
 def _is_outlined(flow: Flow, node: Function, bound: dict[str, Value], is_ours: bool) -> bool:
     """Whether a function is not written in where it is called."""
-    if is_ours:
-        return isinstance(node, ast.FunctionDef) and node.name in ("slot", "free_slot", "resize", "merge", "insert")
-    is_passed = not any(isinstance(part, Lazy) for value in bound.values() for part in parts_of(value))
-    return node in flow.heap.outlined and is_passed
+    is_meant = getattr(node, "name", "") in _OUTLINED if is_ours else node in flow.heap.outlined
+    if not is_meant:
+        return False
+    kinds = Lazy | Closure | Partial | Bound if is_ours else Lazy
+    return not any(isinstance(part, kinds) for value in bound.values() for part in parts_of(value))
 
 
 def _yielded(flow: Flow, frame: Frame, bound: dict[str, Value], body: Callable[[Value], None]) -> None:
@@ -304,13 +317,8 @@ def _yielded(flow: Flow, frame: Frame, bound: dict[str, Value], body: Callable[[
 
 def _is_kept(flow: Flow, frame: Frame) -> bool:
     """Whether a function that was defined in a frame may still be called."""
-    return any(
-        isinstance(part, Closure) and part.frame is frame for value in flow.here().values() for part in parts_of(value)
-    ) or any(
-        isinstance(node, ast.Lambda | ast.FunctionDef | ast.GeneratorExp)
-        for node in ast.walk(frame.node)
-        if node is not frame.node
-    )
+    parts = (part for value in flow.here().values() for part in parts_of(value))
+    return has_functions(frame.node) or any(isinstance(part, Closure) and part.frame is frame for part in parts)
 
 
 def _call_choice(

@@ -10,7 +10,7 @@ from .flow import Flow
 from .iteration import items_of
 from .kinds import join, name_of
 from .memory import as_table
-from .numbers import look_up, number, to_float
+from .numbers import exact, look_up, number, to_float
 from .values import (
     INT,
     POINTER,
@@ -86,7 +86,8 @@ def items_of_tuple(flow: Flow, value: Value) -> tuple[Value, ...]:
 
 def _number(flow: Flow, value: Value, kind: Number) -> Value:
     if kind.name == "float":
-        return Number("float", to_float(flow, value))
+        given = value if isinstance(value, Static | Choice) else exact(flow, number(flow, value))
+        return Number("float", to_float(flow, given))
     given = number(flow, value)
     if given.name == "bool" and kind.name == "int":
         return Number("int", flow.build.zext(given.signal, INT), kind.low, kind.high)

@@ -15,7 +15,7 @@ from .frames import Frame
 from .functions import is_consumer, known_items
 from .iteration import each, items_of, length
 from .methods import CHANGES
-from .numbers import lifted, negative, to_int
+from .numbers import absolute, negative, tabulated, to_int
 from .operations import (
     add_to_list,
     as_value,
@@ -32,13 +32,16 @@ from .operations import (
 )
 from .sets import add, new_set, update
 from .values import (
+    Bound,
     Cells,
     Closure,
     Entries,
+    Fields,
     Items,
     Lazy,
     Number,
     Optional,
+    Partial,
     Spread,
     Static,
     Tuple,
@@ -442,8 +445,29 @@ def _dict(flow: Flow, node: ast.Dict) -> Value:
 
 
 def _attribute(flow: Flow, node: ast.Attribute) -> Value:
+    match node.value:
+        case ast.Call(ast.Name("super"), []) if "__class__" in (cells := frame_of(flow).cells):
+            owner, myself = cells["__class__"], value_of_name(flow, frame_of(flow).node.args.args[0].arg)
+            return _inherited(flow, owner.value, myself, node.attr)  # type: ignore[attr-defined]
     value = evaluate(flow, node.value)
     return value if flow.is_dead else attribute(flow, value, node.attr)
+
+
+def _inherited(flow: Flow, owner: type, myself: Value, name: str) -> Value:
+    """What `super()` of a class gives for a name."""
+    content = flow.content(myself)
+    own = content.owner if isinstance(content, Fields) else type(getattr(content, "value", None))
+    later = own.__mro__[own.__mro__.index(owner) + 1 :] if owner in own.__mro__ else ()
+    found = next((vars(base)[name] for base in later if name in vars(base)), None)
+    if found is object.__init__ or (name == "__init__" and later == (object,)):
+        return Partial(Static(_nothing), (), ())
+    if not isinstance(found, FunctionType):
+        raise UnsupportedError(f"super().{name}")
+    return Partial(Static(found), (myself,), ())
+
+
+def _nothing() -> None:
+    pass
 
 
 def _subscript(flow: Flow, node: ast.Subscript) -> Value:
@@ -466,9 +490,11 @@ def _text(flow: Flow, node: ast.JoinedStr) -> Value:
             assert isinstance(part, ast.FormattedValue)
             given = evaluate(flow, part.value)
             spec = evaluate(flow, part.format_spec) if part.format_spec else Static("")
-            addend = lifted(flow, format, given, spec)
             if isinstance(given, Static) and isinstance(spec, Static):
                 addend = run_python(flow, format, given.value, spec.value)
+            else:
+                function = {115: str, 114: repr}.get(part.conversion)
+                addend = tabulated(flow, lambda one, how: format(function(one) if function else one, how), given, spec)
         if addend is None:
             raise UnsupportedError("the text of a number")
         text = binary(flow, ast.Add, text, addend)
@@ -490,6 +516,10 @@ def closure(flow: Flow, node: ast.FunctionDef | ast.Lambda) -> Value:
 
 
 def _call(flow: Flow, node: ast.Call) -> Value:
+    match node:
+        case ast.Call(ast.Attribute(ast.Call(ast.Name("bin"), [counted]), "count"), [ast.Constant("1")]):
+            size = absolute(flow, evaluate(flow, counted))
+            return call(flow, Bound(size, "bit_count"), [], {}, id(node))
     function = _function(flow, node.func)
     consumes = isinstance(function, Static) and is_consumer(function.value) and len(node.args) == 1
     if consumes and isinstance(node.args[0], ast.ListComp):
@@ -502,6 +532,9 @@ def _call(flow: Flow, node: ast.Call) -> Value:
             keywords[keyword.arg] = value
         else:
             content = flow.content(value)
+            if isinstance(content, Static) and isinstance(content.value, dict):
+                keywords |= {name: Static(item) for name, item in content.value.items()}
+                continue
             if not isinstance(content, Entries):
                 raise UnsupportedError("** of what has no known keys")
             keywords |= {key.value: item for key, item in zip(content.keys, content.items, strict=True)}

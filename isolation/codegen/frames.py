@@ -40,12 +40,13 @@ class Frame:
     nonlocals: set[str] = field(default_factory=set)
     yields: Callable[[Value], None] | None = None
 
-    @functools.cached_property
+    @property
     def own_names(self) -> frozenset[str]:
         """The names that are the function's variables."""
         return names_assigned_in(self.node)
 
 
+@functools.lru_cache(maxsize=1024)
 def names_assigned_in(node: Function) -> frozenset[str]:
     """The names that a function binds, its parameters included; not those that functions in it bind."""
     names: set[str] = set()
@@ -75,6 +76,26 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
             yield from own_nodes(child)
 
 
-def names_in(node: ast.AST) -> list[str]:
+@functools.lru_cache(maxsize=1024)
+def is_generator(node: Function) -> bool:
+    """Return whether a function yields."""
+    return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
+
+
+@functools.lru_cache(maxsize=1024)
+def has_functions(node: Function) -> bool:
+    """Return whether functions are defined in a function, which may be called after it."""
+    inner = (part for part in ast.walk(node) if part is not node)
+    return any(isinstance(part, ast.Lambda | ast.FunctionDef | ast.GeneratorExp) for part in inner)
+
+
+@functools.lru_cache(maxsize=1024)
+def names_in(node: ast.AST) -> frozenset[str]:
     """The names that a function and those in it use."""
-    return [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+
+
+@functools.lru_cache(maxsize=1024)
+def names_changed_around(node: ast.AST) -> frozenset[str]:
+    """The names of variables of functions around it that a function changes."""
+    return frozenset(name for part in ast.walk(node) if isinstance(part, ast.Nonlocal) for name in part.names)

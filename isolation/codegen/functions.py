@@ -28,6 +28,7 @@ from .numbers import (
     negative,
     number,
     round_to,
+    tabulated,
     to_float,
     to_int,
 )
@@ -188,6 +189,24 @@ def _round(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable)
         known = lifted(flow, round, arguments[0], digits)
         return known if known is not None else round_to(flow, arguments[0], digits)
     return _cut(flow, arguments[0], "llvm.roundeven.f64", round)
+
+
+@compiles(str, repr)
+def _str(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    return text_of(flow, str, *arguments)
+
+
+def text_of(flow: Flow, function: Callable[..., Any], *values: Value) -> Value:
+    """A text made of values of which each has few options."""
+    known = tabulated(flow, function, *values)
+    if known is None:
+        raise UnsupportedError("the text of a number")
+    return known
+
+
+@compiles(bin)
+def _bin(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    return text_of(flow, bin, *arguments)
 
 
 @compiles(bool)

@@ -34,7 +34,7 @@ from .values import (
     with_parts,
 )
 
-_INTERVALS = ((0, 1), (0, 63), (-64, 127), (0, 1 << 20), (-(1 << 20), 1 << 20), (LEAST, MOST))
+_INTERVALS = ((0, 1), (0, 255), (-(1 << 20), 1 << 20), (LEAST, MOST))
 """Ranges of integers that grow in a loop, so that they settle after a few rounds."""
 
 
@@ -171,18 +171,11 @@ def _joined_all(first: tuple[Value, ...], second: tuple[Value, ...], widens: boo
 
 def _joined_numbers(a: Number, b: Number, widens: bool) -> Number:
     if "float" in (a.name, b.name):
-        if a.name != b.name and not (_is_exact(a) and _is_exact(b)):
-            raise UnsupportedError("an int of any size and a float meet in one variable")
         return Number("float", FLOAT)
     if a.name == b.name == "bool":
         return a
     low, high = min(a.low, b.low), max(a.high, b.high)
     return Number("int", INT, *(_interval(low, high) if widens else (low, high)))
-
-
-def _is_exact(kind: Number) -> bool:
-    """Return whether every number of a kind is a float64."""
-    return kind.name == "float" or (kind.low >= -(1 << 53) and kind.high <= 1 << 53)
 
 
 def _interval(low: int, high: int) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from .board import call_of_game
 from .flow import Flow
 from .kinds import join
 from .memory import as_table, drop_first, element_at, length_of, set_length
-from .numbers import lifted
+from .numbers import absolute, call_math, lifted, tabulated, to_int
 from .operations import (
     add_to_list,
     binary,
@@ -38,6 +38,7 @@ from .values import (
     Items,
     Lazy,
     ListInMemory,
+    Number,
     Optional,
     Pointer,
     Reference,
@@ -46,6 +47,7 @@ from .values import (
     UnsupportedError,
     Value,
     kind_of,
+    truth,
     whole,
 )
 
@@ -73,6 +75,8 @@ def call_method(
     content = flow.content(owner)
     if isinstance(content, Static | Choice):
         return _of_object(flow, content, name, arguments, keywords, site)
+    if isinstance(content, Number):
+        return _of_number(flow, content, name)
     if isinstance(content, Fields):
         return _of_user_object(flow, owner, content, name, arguments, keywords, site)
     if isinstance(content, Tuple) and content.named is not None and name == "_replace":
@@ -92,6 +96,19 @@ def call_method(
     if name in ("union", "intersection", "difference") and isinstance(owner, Tuple | Lazy):
         return flow.operations.call(flow, Bound(set_of(flow, [owner], site), name), arguments, {}, site)
     raise UnsupportedError(f"a method {name} of such a value")
+
+
+def _of_number(flow: Flow, content: Number, name: str) -> Value:
+    if name == "bit_count":
+        size = to_int(flow, absolute(flow, content))
+        return Number("int", flow.build.ctpop(size.signal), 0, 64)
+    if name == "bit_length":
+        size = to_int(flow, absolute(flow, content))
+        return Number("int", flow.build.sub(whole(64), flow.build.ctlz(size.signal, truth(False))), 0, 64)
+    if name == "is_integer" and content.name == "float":
+        down = call_math(flow, "llvm.floor.f64", content.signal)
+        return Number("bool", flow.build.fcmp_ordered("==", down, content.signal), 0, 1)
+    raise UnsupportedError(f"a method {name} of a number")
 
 
 _OPERATORS: dict[str, type[ast.AST]] = {"union": ast.BitOr, "intersection": ast.BitAnd, "difference": ast.Sub}
@@ -139,6 +156,19 @@ def _of_object(
     known = None
     if not keywords:
         known = lifted(flow, lambda option, *given: getattr(option, name)(*given), owner, *arguments)
+    if known is None and all(
+        isinstance(option, str) for option in getattr(owner, "values", [getattr(owner, "value", 0)])
+    ):
+        names = list(keywords)
+        known = tabulated(
+            flow,
+            lambda option, *given: getattr(option, name)(
+                *given[: len(arguments)], **dict(zip(names, given[len(arguments) :], strict=True))
+            ),
+            owner,
+            *arguments,
+            *keywords.values(),
+        )
     if known is None:
         raise UnsupportedError(f"a method {name} of such an object")
     return known

@@ -17,6 +17,7 @@ from .values import (
     INT,
     LEAST,
     MOST,
+    Cell,
     Choice,
     Number,
     Optional,
@@ -154,6 +155,55 @@ def lifted(flow: Flow, function: Callable[..., Any], *values: Value) -> Value | 
     return choice(flow, indices[0], results)
 
 
+_MOST_COMBINED = 4096
+"""How many combinations of arguments a function is computed for while compiling."""
+
+
+def tabulated(flow: Flow, function: Callable[..., Any], *values: Value) -> Value | None:
+    """A pure function of values of which each has few options, as a table; None if they have many, or it raises."""
+    choices = [as_choice(flow, value) for value in values]
+    if any(one is None for one in choices):
+        return None
+    index: Signal = whole(0)
+    combined: list[tuple[Any, ...]] = [()]
+    seen: list[tuple[Signal, int]] = []
+    for one in choices:
+        assert one is not None
+        earlier = next((place for signal, place in seen if isinstance(one, Choice) and signal is one.signal), None)
+        if isinstance(one, Static) or earlier is not None:
+            known = one.values if isinstance(one, Choice) else [one.value]
+            combined = [
+                (*row, (row[earlier][0], known[row[earlier][0]]) if earlier is not None else (0, known[0]))
+                for row in combined
+            ]
+        else:
+            seen.append((one.signal, len(combined[0])))
+            index = flow.build.add(flow.build.mul(index, whole(len(one.options))), one.signal)
+            combined = [(*row, pair) for row in combined for pair in enumerate(one.values)]
+        if len(combined) > _MOST_COMBINED:
+            return None
+    try:
+        results = [function(*(value for _, value in row)) for row in combined]
+    except Exception:
+        return None
+    return choice(flow, index, results)
+
+
+def as_choice(flow: Flow, value: Value) -> Static | Choice | None:
+    """A value as one of few that are known; None if it is none."""
+    if isinstance(value, Static | Choice):
+        return value
+    if isinstance(value, Number) and value.name == "int" and value.high - value.low < _MOST_COMBINED:
+        options = tuple(map(Static, range(value.low, value.high + 1)))
+        return Choice(flow.build.sub(value.signal, whole(value.low)), options)
+    if isinstance(value, Number) and value.name == "bool":
+        return Choice(flow.build.zext(value.signal, INT), (Static(False), Static(True)))
+    if isinstance(value, Cell):
+        cells = [divmod(cell, flow.columns) for cell in range(flow.rows * flow.columns)]
+        return Choice(value.signal, tuple(map(Static, cells)))
+    return None
+
+
 # --- arithmetic
 
 
@@ -180,12 +230,12 @@ _BITS = {ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
 def _floats(flow: Flow, left: Value, right: Value, a: Number, b: Number) -> list[Signal]:
     """Two numbers as float64s; ints that are none end the call."""
     return [
-        to_float(flow, value if isinstance(value, Static) else _exact(flow, given))
+        to_float(flow, value if isinstance(value, Static) else exact(flow, given))
         for value, given in ((left, a), (right, b))
     ]
 
 
-def _exact(flow: Flow, given: Number) -> Number:
+def exact(flow: Flow, given: Number) -> Number:
     """A number of which it is certain that it is a float64."""
     if given.name == "int" and not (given.low >= -_EXACT and given.high <= _EXACT):
         shifted = flow.build.add(given.signal, whole(_EXACT))
@@ -305,6 +355,9 @@ def _power(flow: Flow, left: Value, right: Value) -> Value:
         return result
     exponent = number(flow, right)
     if base.name != "float" and exponent.name != "float":
+        table = tabulated(flow, operator.pow, left, right)
+        if table is not None:
+            return table
         raise UnsupportedError("a power of ints whose exponent is not known")
     x, y = _floats(flow, left, right, base, exponent)
     if not (isinstance(right, Static) and float(right.value).is_integer()):

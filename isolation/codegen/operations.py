@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Sequence
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from ..rules.classic_board import Board
@@ -28,6 +28,7 @@ from .numbers import (
     lifted,
     look_up,
     static,
+    tabulated,
     to_int,
     truth_of_number,
 )
@@ -287,9 +288,12 @@ def _compare_cells(flow: Flow, operation: type[ast.AST], left: Cells, right: Cel
             return Static(operation is ast.NotEq)
         same = build.icmp_unsigned("==", left.signal, right.signal)
         return as_value(same if operation is ast.Eq else build.not_(same))
-    if left.order == right.order == "set" and operation in (ast.LtE, ast.GtE):
-        inner, outer = (left, right) if operation is ast.LtE else (right, left)
-        return as_value(is_empty(flow, build.and_(inner.signal, build.not_(outer.signal))))
+    if left.order == right.order == "set":
+        inner, outer = (left, right) if operation in (ast.Lt, ast.LtE) else (right, left)
+        is_part = is_empty(flow, build.and_(inner.signal, build.not_(outer.signal)))
+        if operation in (ast.Lt, ast.Gt):
+            is_part = build.and_(is_part, build.icmp_unsigned("!=", inner.signal, outer.signal))
+        return as_value(is_part)
     raise UnsupportedError("such a comparison of sets of cells")
 
 
@@ -412,6 +416,13 @@ def binary(flow: Flow, operation: type[ast.AST], left: Value, right: Value, is_i
         return known
     if is_numeric(a) and is_numeric(b):
         return arithmetic(flow, operation, a, b)
+    if operation is ast.Mod and isinstance(a, Static) and isinstance(a.value, str):
+        values = list(b.items) if isinstance(b, Tuple) else [b]
+        known = tabulated(flow, lambda *given: a.value % given, *values)
+    elif isinstance(a, Static | Choice) or isinstance(b, Static | Choice):
+        known = tabulated(flow, OPERATORS[operation], a, b)
+    if known is not None:
+        return known
     raise UnsupportedError("an operator on such values")
 
 
@@ -506,6 +517,10 @@ def attribute(flow: Flow, value: Value, name: str) -> Value:
     if isinstance(value, Static):
         return _attribute_of_object(flow, value, name)
     content = flow.content(value)
+    if isinstance(content, Choice) and all(isinstance(option, Static) for option in content.options):
+        found = lifted(flow, lambda option: getattr(option, name), content)
+        if found is not None and not all(_is_builtin_method(option) for option in getattr(found, "values", ())):
+            return found
     if isinstance(content, Tuple) and content.named is not None and name in content.named._fields:  # type: ignore[attr-defined]
         return content.items[content.named._fields.index(name)]  # type: ignore[attr-defined]
     if isinstance(content, Fields) and name in content.names:
@@ -519,6 +534,10 @@ def attribute(flow: Flow, value: Value, name: str) -> Value:
         if owner is not None and found is not None and not callable(found):
             return Static(found)
     return Bound(value, name)
+
+
+def _is_builtin_method(value: Any) -> bool:
+    return callable(value) and not isinstance(value, FunctionType | MethodType)
 
 
 def _attribute_of_object(flow: Flow, value: Static, name: str) -> Value:

@@ -6,7 +6,6 @@ the kinds of all its calls, which are found as those of what objects hold are: b
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from llvmlite import ir
 
 from .flow import Flow
-from .frames import Frame, Function, names_in
+from .frames import Frame, Function, names_changed_around, names_in
 from .kinds import in_memory, join
 from .memory import load_value, size_of, store_value
 from .values import (
@@ -61,7 +60,7 @@ def call_outlined(flow: Flow, node: Function, around: Frame, bound: dict[str, Va
     kinds = _signature(flow, (id(node), own), {key: kind_of(value) for key, value in given.items()})
     version = flow.versions.get((id(node), own))
     if version is None:
-        changed = [key for key in captured if key in kinds and _assigns(node, key[2])]
+        changed = [key for key in captured if key in kinds and key[2] in names_changed_around(node)]
         version = _emitted(flow, node, around, outer, number, kinds, changed, own)
     arguments: list[Signal] = []
     for key, kind in version.kinds.items():
@@ -147,10 +146,6 @@ def _captured(flow: Flow, node: Function, outer: list[tuple[Frame, Frame]]) -> d
             if ("local", frame.number, name) in flow.here():
                 captured["local", inside.number, name] = ("local", frame.number, name)
     return captured
-
-
-def _assigns(node: ast.AST, name: str) -> bool:
-    return any(isinstance(part, ast.Nonlocal) and name in part.names for part in ast.walk(node))
 
 
 def _emitted(
