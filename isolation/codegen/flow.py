@@ -39,7 +39,7 @@ _FIRST_ERROR = 16
 """What a function of its own returns for the first of the exceptions that such functions raise."""
 _OF_FUNCTION = (
     "function", "build", "state", "handlers", "pending", "frames", "unrolled", "written_out", "_depth", "_held", "fuel",
-    "memory", "parameters", "is_inside", "any_order", "took_any_order", "node",
+    "memory", "parameters", "is_inside", "any_order", "took_any_order", "node", "exits",
 )  # fmt: skip
 _MOST_ATTEMPTS = 40
 _MOST_BLOCKS = 20_000
@@ -106,6 +106,7 @@ class Flow:
         self.versions: dict[Hashable, Any] = {}
         self.written_in: Counter[Any] = Counter()
         self.is_inside = False
+        self.exits: dict[int, Any] = {}
         self.any_order = False
         self.took_any_order = False
         self.writes = 0
@@ -497,6 +498,7 @@ class Flow:
         del entry.instructions[instructions:]
         entry.terminator = None
         alive = set(map(id, self.function.blocks))
+        self.exits = {status: block for status, block in self.exits.items() if id(block) in alive}
         for edges in [*self.pending, *(handler.edges for handler in self.handlers)]:
             edges[:] = [edge for edge in edges if id(edge.block) in alive]
 
@@ -515,22 +517,36 @@ class Flow:
 
     def fail_if(self, condition: Signal | Static, error: type[BaseException]) -> None:
         """Raise an exception where a condition holds."""
-        self._leave_if(condition, lambda: self.fail(error))
+        if self.is_dead or any(issubclass(error, handler.classes) for handler in self.handlers):
+            yes, no = self.ways(condition)
+            self.merge(yes)
+            self.fail(error)
+            self.merge(no)
+        else:
+            self._exit_if(condition, self._code_of(error) if self.is_inside else FAILED)
 
     def give_up_if(self, condition: Signal | Static) -> None:
         """Let Python be asked where a condition holds, which no handler catches."""
-        self._leave_if(condition, lambda: self._return(FAILED))
+        self._exit_if(condition, FAILED)
 
-    def _leave_if(self, condition: Signal | Static, leave: Callable[[], None]) -> None:
+    def _exit_if(self, condition: Signal | Static, status: int) -> None:
         if self.is_dead:
             return
         if isinstance(condition, ir.Constant):
             condition = Static(bool(condition.constant))
-        yes, no = self.ways(condition)
-        self.merge(yes)
-        if not self.is_dead:
-            leave()
-        self.merge(no)
+        if isinstance(condition, Static):
+            if condition.value:
+                self._return(status)
+            return
+        if status not in self.exits:
+            here = self.build.block
+            self.exits[status] = self.block("exit")
+            self.at(self.exits[status])
+            self.build.ret(ir.Constant(ir.IntType(32), status))
+            self.at(here)
+        fine = self.block("fine")
+        self.build.cbranch(condition, self.exits[status], fine)
+        self.at(fine)
 
     def fail(self, error: type[BaseException]) -> None:
         """Raise an exception: go to the innermost handler that takes it, or end the call."""
@@ -570,6 +586,7 @@ class Flow:
         self.handlers, self.pending, self.frames, self.unrolled = [], [], [], []
         self.written_out, self._depth, self._held, self.state = 1, 0, 0, None
         self.any_order = self.took_any_order = False
+        self.exits = {}
         return kept
 
     def resume(self, kept: dict[str, Any]) -> None:
@@ -585,10 +602,7 @@ class Flow:
         """Count rounds of a loop that other loops are around, or whose end is not known; end the call if too many."""
         left = self.build.sub(self.build.load(self.fuel), rounds)
         self.build.store(left, self.fuel)
-        yes, no = self.split(self.build.icmp_signed("<", left, whole(0)))
-        self.enter(yes)
-        self._return(GIVEN_UP)
-        self.enter(no)
+        self._exit_if(self.build.icmp_signed("<", left, whole(0)), GIVEN_UP)
 
     @property
     def is_in_nested_loop(self) -> bool:

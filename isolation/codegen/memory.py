@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
 
 from . import library
@@ -34,11 +36,13 @@ BLOCK_WORDS = 16_384
 functions call each other."""
 _LENGTH, _CAPACITY, _ELEMENTS = range(3)
 _FIRST_CAPACITY = 8
-ALLOCATE = "allocate"
+ALLOCATE, RESERVE = "allocate", "reserve"
 
 
-def define_allocate(flow: Flow) -> None:
-    """Define the function that hands out words of a block, and null once there are no more."""
+def define_functions(flow: Flow) -> None:
+    """Define what the code calls: the function that hands out words of a block, and null once there are no more."""
+    if RESERVE in flow.module.globals:
+        _define_reserve(flow)
     function = flow.module.globals[ALLOCATE]
     build = ir.IRBuilder(function.append_basic_block())
     block, words = function.args
@@ -52,12 +56,14 @@ def define_allocate(flow: Flow) -> None:
 
 
 def _allocated(flow: Flow, words: Signal) -> Signal:
-    function = flow.module.globals.get(ALLOCATE)
-    if function is None:
-        function = ir.Function(flow.module, ir.FunctionType(POINTER, [POINTER, INT]), ALLOCATE)
-    address = flow.build.call(function, [flow.memory, words])
-    flow.give_up_if(flow.build.icmp_unsigned("==", flow.build.ptrtoint(address, INT), whole(0)))
+    address = flow.build.call(_allocator(flow), [flow.memory, words])
+    flow.give_up_if(flow.build.icmp_unsigned("==", address, ir.Constant(POINTER, None)))
     return address
+
+
+def _allocator(flow: Flow) -> Any:
+    function = flow.module.globals.get(ALLOCATE)
+    return function or ir.Function(flow.module, ir.FunctionType(POINTER, [POINTER, INT]), ALLOCATE)
 
 
 def _read(flow: Flow, address: Signal, index: Signal, kind: ir.Type = INT) -> Signal:
@@ -233,30 +239,38 @@ def set_length(flow: Flow, content: ListInMemory, length: Signal) -> None:
 def append(flow: Flow, content: ListInMemory, value: Value) -> None:
     """Add an element to a list."""
     count, signals = _of_site(flow, content.site, value)
-    length = _read(flow, content.signal, whole(_LENGTH))
-    if count:
-        offset = flow.build.mul(length, whole(count))
-        capacity = _read(flow, content.signal, whole(_CAPACITY))
-        is_full = flow.build.icmp_unsigned(">", flow.build.add(offset, whole(count)), capacity)
-        yes, no = flow.split(is_full)
-        flow.enter(yes)
-        _enlarge(flow, content, capacity, count)
-        flow.merge([flow.edge(), no])
-        _store(flow, _read(flow, content.signal, whole(_ELEMENTS), POINTER), offset, signals)
-    set_length(flow, content, flow.build.add(length, whole(1)))
+    function = flow.module.globals.get(RESERVE)
+    if function is None:
+        function = ir.Function(flow.module, ir.FunctionType(POINTER, [POINTER, POINTER, INT]), RESERVE)
+        _allocator(flow)
+    place = flow.build.call(function, [flow.memory, content.signal, whole(count)])
+    flow.give_up_if(flow.build.icmp_unsigned("==", place, ir.Constant(POINTER, None)))
+    _store(flow, place, whole(0), signals)
 
 
-def _enlarge(flow: Flow, content: ListInMemory, capacity: Signal, count: int) -> None:
-    larger = flow.build.add(flow.build.mul(capacity, whole(2)), whole(count))
-    elements = _allocated(flow, larger)
-    name = "llvm.memcpy.p0.p0.i64"
-    kind = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, INT, BOOL])
-    copy = flow.module.globals.get(name) or ir.Function(flow.module, kind, name)
-    size = flow.build.mul(capacity, whole(8))
-    old = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
-    flow.build.call(copy, [elements, old, size, ir.Constant(BOOL, 0)])
-    _write(flow, elements, content.signal, whole(_ELEMENTS))
-    _write(flow, larger, content.signal, whole(_CAPACITY))
+def _define_reserve(flow: Flow) -> None:
+    """Define the function that makes a list longer by an element of so many words, and gives where it lies."""
+    function = flow.module.globals[RESERVE]
+    build = ir.IRBuilder(function.append_basic_block())
+    block, header, count = function.args
+    fields = [build.gep(header, [whole(word)]) for word in range(3)]
+    length, capacity = build.load(fields[_LENGTH]), build.load(fields[_CAPACITY])
+    place = build.bitcast(fields[_ELEMENTS], POINTER.as_pointer())
+    offset = build.mul(length, count)
+    is_full = build.icmp_unsigned(">", build.add(offset, count), capacity)
+    with build.if_then(is_full, likely=False):
+        larger = build.add(build.mul(capacity, whole(2)), count)
+        elements = build.call(_allocator(flow), [block, larger])
+        with build.if_then(build.icmp_unsigned("==", elements, ir.Constant(POINTER, None)), likely=False):
+            build.ret(ir.Constant(POINTER, None))
+        kind = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, INT, BOOL])
+        copy = ir.Function(flow.module, kind, "llvm.memcpy.p0.p0.i64")
+        build.call(copy, [elements, build.load(place), build.mul(capacity, whole(8)), ir.Constant(BOOL, 0)])
+        build.store(elements, place)
+        build.store(larger, fields[_CAPACITY])
+    build.store(build.add(length, whole(1)), fields[_LENGTH])
+    build.ret(build.gep(build.load(place), [offset]))
+    function.linkage = "internal"
 
 
 def element_at(flow: Flow, content: ListInMemory, index: Signal) -> Value:

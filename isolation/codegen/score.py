@@ -16,7 +16,7 @@ from . import object_code
 from .calls import call
 from .conversions import convert
 from .flow import MOST_ROUNDS, Flow, Operations
-from .memory import ALLOCATE, BLOCK_WORDS, define_allocate, point, read, write
+from .memory import ALLOCATE, BLOCK_WORDS, define_functions, point, read, write
 from .numbers import to_float
 from .statements import run_body
 from .values import (
@@ -108,7 +108,7 @@ def _with_slots(heuristic: Any) -> Any:
 def _finish(flow: Flow, entry: Any) -> None:
     """Define the memory if it is used; drop its block if not."""
     if ALLOCATE in flow.module.globals:
-        define_allocate(flow)
+        define_functions(flow)
     elif not flow.versions:
         entry.instructions = [
             instruction
