@@ -15,7 +15,7 @@ from .frames import Frame
 from .functions import is_consumer, known_items
 from .iteration import each, items_of, length
 from .methods import CHANGES
-from .numbers import absolute, negative, tabulated, to_int
+from .numbers import absolute, as_bit, negative, tabulated, to_int
 from .operations import (
     add_to_list,
     as_value,
@@ -355,6 +355,12 @@ def _binary(flow: Flow, node: ast.BinOp) -> Value:
 
 
 def _compare(flow: Flow, node: ast.Compare) -> Value:
+    match node:
+        case ast.Compare(one, [ast.In() | ast.NotIn() as operation], [ast.Set(elements)]):
+            value = evaluate(flow, one)
+            return compare(flow, type(operation), value, Tuple(tuple(_items(flow, elements))))
+        case ast.Compare(ast.Set(first), [ast.Eq() | ast.NotEq() as operation], [ast.Set(second)]):
+            return _compare_sets(flow, type(operation), _items(flow, first), _items(flow, second))
     left = evaluate(flow, node.left)
     if len(node.ops) == 1:
         right = evaluate(flow, node.comparators[0])
@@ -380,6 +386,16 @@ def _compare(flow: Flow, node: ast.Compare) -> Value:
         left = right
     flow.merge_pending(ends)
     return _taken(flow, result)
+
+
+def _compare_sets(flow: Flow, operation: type[ast.AST], first: list[Value], second: list[Value]) -> Value:
+    """A comparison of two sets that are written out."""
+    result: Value = Static(True)
+    for items, others in ((first, second), (second, first)):
+        for item in items:
+            found = truth_of(flow, compare(flow, ast.In, item, Tuple(tuple(others))))
+            result = as_value(flow.build.and_(as_bit(truth_of(flow, result)), as_bit(found)))
+    return result if operation is ast.Eq else as_value(negation(flow, truth_of(flow, result)))
 
 
 # --- containers

@@ -31,16 +31,21 @@ from .values import (
     whole,
 )
 
-BLOCK_WORDS = 16_384
-"""The words that one call has; what needs more is left to Python. The first two are how many are used, and how deep
-functions call each other."""
+BLOCK_WORDS = 8_192
+"""The words of the block that one call has from the start. The first three are how many are used, how deep functions
+call each other, and the address of the first of more blocks, which hold that of the next each."""
+_MOST_WORDS = 1 << 24
+"""How many words there may be; what needs more is left to Python."""
 _LENGTH, _CAPACITY, _ELEMENTS = range(3)
 _FIRST_CAPACITY = 8
 ALLOCATE, RESERVE = "allocate", "reserve"
 
 
-def define_functions(flow: Flow) -> None:
-    """Define what the code calls: the function that hands out words of a block, and null once there are no more."""
+def define_functions(flow: Flow) -> Any:
+    """Define what the code calls: the function that hands out words, and null once there are no more.
+
+    Returns the function that gives them back.
+    """
     if RESERVE in flow.module.globals:
         _define_reserve(flow)
     function = flow.module.globals[ALLOCATE]
@@ -48,11 +53,44 @@ def define_functions(flow: Flow) -> None:
     block, words = function.args
     used = build.load(block)
     after = build.add(used, words)
-    with build.if_then(build.icmp_unsigned(">", after, whole(BLOCK_WORDS)), likely=False):
-        build.ret(ir.Constant(POINTER, None))
     build.store(after, block)
+    with build.if_then(build.icmp_unsigned(">", after, whole(BLOCK_WORDS)), likely=False):
+        with build.if_then(build.icmp_unsigned(">", after, whole(_MOST_WORDS)), likely=False):
+            build.ret(ir.Constant(POINTER, None))
+        size = build.mul(build.add(words, whole(1)), whole(8))
+        more = build.call(ir.Function(flow.module, ir.FunctionType(POINTER, [INT]), "malloc"), [size])
+        with build.if_then(build.icmp_unsigned("==", more, ir.Constant(POINTER, None)), likely=False):
+            build.ret(ir.Constant(POINTER, None))
+        first = build.gep(block, [whole(2)])
+        build.store(build.load(first), more)
+        build.store(build.ptrtoint(more, INT), first)
+        build.ret(build.gep(more, [whole(1)]))
     build.ret(build.gep(block, [used]))
     function.linkage = "internal"
+    return _define_release(flow)
+
+
+def _define_release(flow: Flow) -> Any:
+    """Define the function that gives back all blocks but the first."""
+    function = ir.Function(flow.module, ir.FunctionType(ir.VoidType(), [POINTER]), "release")
+    function.linkage = "internal"
+    start, head, rest, end = (function.append_basic_block() for _ in range(4))
+    build = ir.IRBuilder(start)
+    first = build.load(build.gep(function.args[0], [whole(2)]))
+    build.branch(head)
+    build.position_at_end(head)
+    block = build.phi(INT)
+    block.add_incoming(first, start)
+    build.cbranch(build.icmp_unsigned("==", block, whole(0)), end, rest)
+    build.position_at_end(rest)
+    address = build.inttoptr(block, POINTER)
+    following = build.load(address)
+    build.call(ir.Function(flow.module, ir.FunctionType(ir.VoidType(), [POINTER]), "free"), [address])
+    block.add_incoming(following, rest)
+    build.branch(head)
+    build.position_at_end(end)
+    build.ret_void()
+    return function
 
 
 def _allocated(flow: Flow, words: Signal) -> Signal:

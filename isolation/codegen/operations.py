@@ -763,7 +763,7 @@ def _slice(flow: Flow, content: Value, index: Tuple) -> Value:
         return Tuple(tuple(taken)) if is_tuple else flow.new(Items(tuple(taken)))
     low, high, step = index.items
     if isinstance(step, Static) and step.value in (None, 1):
-        return flow.operations.call(flow, Static(library.part), [content, low, high], {}, ("slice", id(content)))
+        return flow.operations.call(flow, Static(library.part), [content, low, high], {}, ("slice", id(flow.node)))
     raise UnsupportedError("such a slice")
 
 

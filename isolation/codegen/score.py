@@ -76,8 +76,8 @@ def _emit(flow: Flow, function: Callable[[Any, Any], float]) -> None:
     flow.fuel = flow.build.alloca(INT, name="fuel")
     flow.build.store(whole(MOST_ROUNDS), flow.fuel)
     flow.memory = flow.build.alloca(INT, BLOCK_WORDS + 1, name="memory")
-    flow.build.store(whole(2), flow.memory)
-    flow.build.store(whole(0), flow.build.gep(flow.memory, [whole(1)]))
+    for word, number in enumerate((3, 0, 0)):
+        flow.build.store(whole(number), flow.build.gep(flow.memory, [whole(word)]))
     start = flow.function.append_basic_block("start")
     flow.build.branch(start)
     flow.at(start)
@@ -108,7 +108,11 @@ def _with_slots(heuristic: Any) -> Any:
 def _finish(flow: Flow, entry: Any) -> None:
     """Define the memory if it is used; drop its block if not."""
     if ALLOCATE in flow.module.globals:
-        define_functions(flow)
+        release = define_functions(flow)
+        for block in flow.function.blocks:
+            if isinstance(block.terminator, ir.Ret):
+                flow.build.position_before(block.terminator)
+                flow.build.call(release, [flow.memory])
     elif not flow.versions:
         entry.instructions = [
             instruction

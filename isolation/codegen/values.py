@@ -6,6 +6,7 @@ value with each signal replaced by its LLVM type; kinds are compared, joined, an
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -46,7 +47,13 @@ class Static(Value):
 
 def _is_same(a: Any, b: Any) -> bool:
     """Return whether nothing tells two objects apart: they are one, or plain data with the same text and types."""
-    return a is b or (type(a) is type(b) and is_plain(a) and is_plain(b) and repr(a) == repr(b))
+    if type(a) is not type(b):
+        return False
+    are_known = is_plain(a) and is_plain(b)
+    return a is b or ((are_known or isinstance(a, _GETTERS)) and repr(a) == repr(b))
+
+
+_GETTERS = (operator.itemgetter, operator.attrgetter)
 
 
 def is_plain(value: Any) -> bool:
