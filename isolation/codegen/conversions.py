@@ -10,10 +10,11 @@ from .flow import Flow
 from .iteration import items_of
 from .kinds import join, name_of
 from .memory import as_table
-from .numbers import exact, look_up, number, to_float
+from .numbers import exact, look_up, number, to_float, widened
 from .values import (
     INT,
     POINTER,
+    WIDE,
     Cell,
     Cells,
     Choice,
@@ -89,6 +90,8 @@ def _number(flow: Flow, value: Value, kind: Number) -> Value:
         given = value if isinstance(value, Static | Choice) else exact(flow, number(flow, value))
         return Number("float", to_float(flow, given))
     given = number(flow, value)
+    if kind.signal == WIDE:
+        return Number("int", widened(flow, given).signal, kind.low, kind.high)
     if given.name == "bool" and kind.name == "int":
         return Number("int", flow.build.zext(given.signal, INT), kind.low, kind.high)
     if given.name != kind.name:

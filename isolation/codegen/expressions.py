@@ -15,7 +15,7 @@ from .frames import Frame
 from .functions import is_consumer, known_items
 from .iteration import each, items_of, length
 from .methods import CHANGES
-from .numbers import absolute, as_bit, negative, tabulated, to_int
+from .numbers import absolute, as_bit, is_wide, negative, number, tabulated, to_int
 from .operations import (
     add_to_list,
     as_value,
@@ -344,7 +344,8 @@ def _unary(flow: Flow, node: ast.UnaryOp) -> Value:
         return negative(flow, value)
     if isinstance(node.op, ast.UAdd):
         return value
-    given = to_int(flow, value)
+    given = number(flow, value)
+    given = given if is_wide(given) else to_int(flow, given)
     return Number("int", flow.build.not_(given.signal), ~given.high, ~given.low)
 
 

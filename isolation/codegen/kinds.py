@@ -13,6 +13,7 @@ from .values import (
     LEAST,
     MOST,
     POINTER,
+    WIDE,
     Cell,
     Cells,
     Choice,
@@ -34,7 +35,7 @@ from .values import (
     with_parts,
 )
 
-_INTERVALS = ((0, 1), (0, 255), (-(1 << 20), 1 << 20), (LEAST, MOST))
+_INTERVALS = ((0, 1), (0, 255), (-(1 << 20), 1 << 20), (LEAST, MOST), (1 - (1 << 127), (1 << 127) - 1))
 """Ranges of integers that grow in a loop, so that they settle after a few rounds."""
 
 
@@ -175,7 +176,12 @@ def _joined_numbers(a: Number, b: Number, widens: bool) -> Number:
     if a.name == b.name == "bool":
         return a
     low, high = min(a.low, b.low), max(a.high, b.high)
-    return Number("int", INT, *(_interval(low, high) if widens else (low, high)))
+    return of_range(*(_interval(low, high) if widens else (low, high)))
+
+
+def of_range(low: int, high: int) -> Number:
+    """The kind of ints between bounds."""
+    return Number("int", INT if low >= LEAST and high <= MOST else WIDE, low, high)
 
 
 def _interval(low: int, high: int) -> tuple[int, int]:
@@ -198,7 +204,9 @@ def _kind_of_number(value: bool | float) -> Number:
     if isinstance(value, bool):
         return Number("bool", BOOL, 0, 1)
     if not LEAST <= value <= MOST:
-        raise UnsupportedError(f"{value} exceeds 64 bits")
+        if value.bit_length() > 126:
+            raise UnsupportedError(f"{value} exceeds 126 bits")
+        return Number("int", WIDE, value, value)
     return Number("int", INT, value, value)
 
 
@@ -231,7 +239,7 @@ def tuple_kind(kind: Value) -> Value:
 def in_memory(kind: Value) -> Value:
     """The kind of an element of this kind in memory: nothing about it is known but what memory holds."""
     if number := number_kind(kind):
-        return number if number.name != "int" else Number("int", INT, *_interval(number.low, number.high))
+        return number if number.name != "int" else of_range(*_interval(number.low, number.high))
     if isinstance(kind, Held):
         return _pointer_to(kind)
     if isinstance(kind, Static):

@@ -883,7 +883,7 @@ class Group:
                 if isinstance(other, dict):
                     self.make_room(len(other))
                 elif isinstance(other, (set, frozenset)):
-                    if self.filled == 0:
+                    if self.filled == 0 and len(other) > 0:
                         give_up()
                     self.make_room(len(other))
                 for item in other:

@@ -12,7 +12,7 @@ from .board import call_of_game
 from .flow import Flow
 from .kinds import join
 from .memory import as_table, drop_first, element_at, length_of, set_length
-from .numbers import absolute, call_math, lifted, tabulated, to_int
+from .numbers import absolute, call_math, is_wide, lifted, tabulated, to_int
 from .operations import (
     add_to_list,
     binary,
@@ -27,6 +27,7 @@ from .operations import (
 )
 from .sets import call_method_of_cells, set_of
 from .values import (
+    INT,
     POINTER,
     Bound,
     Cell,
@@ -100,6 +101,8 @@ def call_method(
 
 def _of_number(flow: Flow, content: Number, name: str) -> Value:
     if name == "bit_count":
+        if content.low >= 0 and is_wide(content):
+            return Number("int", flow.build.trunc(flow.build.ctpop(content.signal), INT), 0, 127)
         size = to_int(flow, absolute(flow, content))
         return Number("int", flow.build.ctpop(size.signal), 0, 64)
     if name == "bit_length":

@@ -17,6 +17,7 @@ from .values import (
     INT,
     LEAST,
     MOST,
+    WIDE,
     Cell,
     Choice,
     Number,
@@ -85,6 +86,8 @@ def to_float(flow: Flow, value: Value) -> Signal:
     given = number(flow, value)
     if given.name == "float":
         return given.signal
+    if is_wide(given):
+        given = to_int(flow, given)
     return flow.build.uitofp(given.signal, FLOAT) if given.name == "bool" else flow.build.sitofp(given.signal, FLOAT)
 
 
@@ -97,7 +100,36 @@ def to_int(flow: Flow, value: Value) -> Number:
     given = number(flow, value)
     if given.name == "float":
         raise UnsupportedError("a float where Python takes ints only")
+    if is_wide(given):
+        flow.give_up_if(_exceeds(flow, given))
+        return Number("int", flow.build.trunc(given.signal, INT), max(given.low, LEAST), min(given.high, MOST))
     return Number("int", flow.build.zext(given.signal, INT), 0, 1) if given.name == "bool" else given
+
+
+def is_wide(given: Number) -> bool:
+    """Whether a number is an int in 128 bits."""
+    return bool(given.signal.type == WIDE)
+
+
+def _exceeds(flow: Flow, given: Number) -> Signal:
+    """Whether a wide int exceeds 64 bits."""
+    narrow = flow.build.sext(flow.build.trunc(given.signal, INT), WIDE)
+    return flow.build.icmp_signed("!=", narrow, given.signal)
+
+
+def widened(flow: Flow, given: Number) -> Number:
+    """An int in 128 bits."""
+    if is_wide(given):
+        return given
+    narrow = to_int(flow, given)
+    return Number("int", flow.build.sext(narrow.signal, WIDE), narrow.low, narrow.high)
+
+
+def _narrowed(flow: Flow, signal: Signal, low: int, high: int) -> Number:
+    """A wide int between bounds, in 64 bits if they allow it."""
+    if low >= LEAST and high <= MOST:
+        return Number("int", flow.build.trunc(signal, INT), low, high)
+    return Number("int", signal, low, high)
 
 
 def static(flow: Flow, value: Any) -> Value:
@@ -221,7 +253,55 @@ def arithmetic(flow: Flow, operation: type[ast.AST], left: Value, right: Value) 
         return _quotient(flow, left, right, a, b)
     if "float" in (a.name, b.name):
         return _of_floats(flow, operation, *_floats(flow, left, right, a, b))
+    if is_wide(a) or is_wide(b) or _is_long_shift(operation, a, b):
+        return _of_wide(flow, operation, a, b)
     return _OF_INTS[operation](flow, operation, to_int(flow, a), to_int(flow, b))
+
+
+def _is_long_shift(operation: type[ast.AST], a: Number, b: Number) -> bool:
+    """Whether a shift to the left may exceed 64 bits, but not 126."""
+    is_shift = operation is ast.LShift and a.name == "int" and b.name == "int"
+    return is_shift and b.low >= 0 and a.low >= 0 and MOST < a.high << min(b.high, 200) < 1 << 126
+
+
+def _of_wide(flow: Flow, operation: type[ast.AST], a: Number, b: Number) -> Number:
+    """An operation on ints one of which may exceed 64 bits."""
+    if operation in (ast.LShift, ast.RShift):
+        by = to_int(flow, b)
+        if by.low < 0:
+            flow.fail_if(flow.build.icmp_signed("<", by.signal, whole(0)), ValueError)
+        a, most = widened(flow, a), ir.Constant(WIDE, 127)
+        shift = flow.build.sext(by.signal, WIDE)
+        if operation is ast.RShift:
+            shift = flow.build.select(flow.build.icmp_signed(">", shift, most), most, shift)
+            low, high = min(0, a.low) if a.low < 0 else 0, max(0, a.high >> max(0, by.low))
+            return _narrowed(flow, flow.build.ashr(a.signal, shift), low, high)
+        shifted = flow.build.shl(a.signal, shift)
+        if by.high < 127 and a.low >= 0 and a.high << by.high < 1 << 126:
+            return _narrowed(flow, shifted, 0, a.high << by.high)
+        flow.give_up_if(flow.build.icmp_signed(">", by.signal, whole(126)))
+        flow.give_up_if(flow.build.icmp_signed("!=", flow.build.ashr(shifted, shift), a.signal))
+        return Number("int", shifted, 0 if a.low >= 0 else -_WIDEST, _WIDEST)
+    a, b = widened(flow, a), widened(flow, b)
+    if operation in _BITS:
+        signal = getattr(flow.build, _BITS[operation])(a.signal, b.signal)
+        if a.low >= 0 and b.low >= 0:
+            top = (1 << max(a.high, b.high).bit_length()) - 1
+            return _narrowed(flow, signal, 0, min(a.high, b.high) if operation is ast.BitAnd else top)
+        if operation is ast.BitAnd and max(a.low, b.low) >= 0:
+            return _narrowed(flow, signal, 0, a.high if a.low >= 0 else b.high)
+        return Number("int", signal, -_WIDEST, _WIDEST)
+    if operation not in (ast.Add, ast.Sub):
+        raise UnsupportedError("an int of more than 64 bits")
+    name = "add" if operation is ast.Add else "sub"
+    ends = [OPERATORS[operation](x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+    result = getattr(flow.build, f"s{name}_with_overflow")(a.signal, b.signal)
+    flow.give_up_if(flow.build.extract_value(result, 1))
+    low, high = max(min(ends), -_WIDEST), min(max(ends), _WIDEST)
+    return _narrowed(flow, flow.build.extract_value(result, 0), low, high)
+
+
+_WIDEST = (1 << 127) - 1
 
 
 _BITS = {ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
@@ -237,6 +317,8 @@ def _floats(flow: Flow, left: Value, right: Value, a: Number, b: Number) -> list
 
 def exact(flow: Flow, given: Number) -> Number:
     """A number of which it is certain that it is a float64."""
+    if is_wide(given):
+        given = to_int(flow, given)
     if given.name == "int" and not (given.low >= -_EXACT and given.high <= _EXACT):
         shifted = flow.build.add(given.signal, whole(_EXACT))
         flow.give_up_if(flow.build.icmp_unsigned(">", shifted, whole(2 * _EXACT)))
@@ -411,6 +493,8 @@ def absolute(flow: Flow, value: Value) -> Value:
     given = number(flow, value)
     if given.name == "float":
         return Number("float", call_math(flow, "llvm.fabs.f64", given.signal))
+    if is_wide(given) and given.low >= 0:
+        return given
     given = to_int(flow, given)
     if given.low == LEAST:
         flow.give_up_if(flow.build.icmp_signed("==", given.signal, whole(LEAST)))
@@ -466,7 +550,8 @@ def compare_numbers(flow: Flow, operation: type[ast.AST], left: Value, right: Va
         x, y = _floats(flow, left, right, a, b)
         compare = flow.build.fcmp_unordered if operation in (ast.NotEq, ast.IsNot) else flow.build.fcmp_ordered
         return Number("bool", compare(SYMBOLS[operation], x, y), 0, 1)
-    a, b = to_int(flow, a), to_int(flow, b)
+    are_wide = is_wide(a) or is_wide(b)
+    a, b = (widened(flow, given) if are_wide else to_int(flow, given) for given in (a, b))
     decided = _decided(operation, a, b)
     if decided is not None:
         return Static(decided)
@@ -490,7 +575,7 @@ def truth_of_number(flow: Flow, given: Number) -> Signal:
         return given.signal
     if given.name == "float":
         return flow.build.fcmp_unordered("!=", given.signal, real(0))
-    return flow.build.icmp_signed("!=", given.signal, whole(0))
+    return flow.build.icmp_signed("!=", given.signal, ir.Constant(given.signal.type, 0))
 
 
 def as_bit(value: Signal | Static) -> Signal:

@@ -19,6 +19,8 @@ from ..usercode.compile_error import CompileError
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 INT, FLOAT, BOOL = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
 POINTER = INT.as_pointer()
+WIDE = ir.IntType(128)
+"""What holds ints that may exceed 64 bits, as bitboards do that people write."""
 Signal = Any
 """An LLVM value, or in a kind its type."""
 
