@@ -28,6 +28,7 @@ from .values import (
     Pointer,
     Reference,
     Static,
+    Text,
     Tuple,
     UnsupportedError,
     Value,
@@ -48,8 +49,8 @@ def convert(flow: Flow, value: Value, kind: Value) -> Value:
         return _held(flow, value, kind)
     if isinstance(kind, Pointer):
         return _pointer(flow, value, kind)
-    if isinstance(kind, Frozen) and isinstance(value, Frozen):
-        return Frozen(convert(flow, value.value, kind.value))
+    if isinstance(kind, Frozen | Text) and type(value) is type(kind):
+        return replace(kind, value=convert(flow, value.value, kind.value))  # type: ignore[attr-defined]
     if kind_of(value) == kind:
         return value
     if isinstance(kind, Number):

@@ -20,6 +20,7 @@ from .values import (
     Reference,
     Signal,
     Static,
+    Text,
     UnsupportedError,
     Value,
     kind_of,
@@ -196,7 +197,7 @@ class Flow:
 
     def content(self, value: Value) -> Value:
         """What a reference refers to; any other value as it is."""
-        if isinstance(value, Frozen):
+        if isinstance(value, Frozen | Text):
             value = value.value
         if isinstance(value, Reference):
             value = self._object(value)

@@ -15,6 +15,7 @@ from . import library
 from .board import cell_count, cell_number
 from .flow import Flow
 from .iteration import each, items_of, length
+from .kinds import number_kind
 from .memory import zeros
 from .methods import call_method
 from .numbers import (
@@ -440,6 +441,13 @@ def _hash_of(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashabl
 def _give_up(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     flow.give_up_if(Static(True))
     return Static(None)
+
+
+@compiles(bytearray)
+def _bytearray(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    if len(arguments) != 1 or number_kind(arguments[0]) is None:
+        raise UnsupportedError("a bytearray of something else than a count")
+    return zeros(flow, to_int(flow, arguments[0]))
 
 
 @compiles(Counter)

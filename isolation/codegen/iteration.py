@@ -94,6 +94,8 @@ def _hashes_alike(value: Any) -> bool:
 def length(flow: Flow, value: Value) -> Value:
     """What `len` gives."""
     content = flow.content(value)
+    if isinstance(content, Fields) and hasattr(content.owner, "__len__"):
+        return flow.operations.call(flow, Bound(value, "__len__"), [], {}, "length")
     if isinstance(content, Cells):
         return count_cells(flow, content.signal)
     if isinstance(content, ListInMemory):

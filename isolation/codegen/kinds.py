@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import reduce
 
 from . import library
@@ -28,6 +29,7 @@ from .values import (
     Pointer,
     Site,
     Static,
+    Text,
     Tuple,
     UnsupportedError,
     Value,
@@ -35,7 +37,9 @@ from .values import (
     with_parts,
 )
 
-_INTERVALS = ((0, 1), (0, 255), (-(1 << 20), 1 << 20), (LEAST, MOST), (1 - (1 << 127), (1 << 127) - 1))
+_INTERVALS = (
+    (0, 1), (0, 255), (-(1 << 20), 1 << 20), (0, MOST), (LEAST, MOST), (0, (1 << 127) - 1), (1 - (1 << 127), (1 << 127) - 1),
+)  # fmt: skip
 """Ranges of integers that grow in a loop, so that they settle after a few rounds."""
 
 
@@ -70,8 +74,8 @@ def _joined(a: Value, b: Value, widens: bool) -> Value | None:
         other = tuple_kind(b)
         if isinstance(other, Tuple) and len(other.items) == len(one.items) and other.named is one.named:
             return Tuple(_joined_all(one.items, other.items, widens), one.named)
-    if isinstance(a, Frozen) and isinstance(b, Frozen):
-        return Frozen(join(a.value, b.value, widens))
+    if isinstance(a, Frozen | Text) and type(a) is type(b):
+        return replace(a, value=join(a.value, b.value, widens))  # type: ignore[attr-defined]
     if isinstance(a, Pointer | Held) and isinstance(b, Held) and _is_empty_of(b, a):
         return join(a if isinstance(a, Pointer) else _pointer_to(a), a)
     if isinstance(a, Held) and isinstance(b, Held) and _is_empty_of(a, b):

@@ -70,6 +70,11 @@ def part(items, low, high):
     return taken
 
 
+def strided(items, low, high, step):
+    found = part(items, low, high)
+    return [found[place] for place in range(0, len(found), step)]
+
+
 def backwards(items):
     count = len(items)
     return [items[count - 1 - place] for place in range(count)]

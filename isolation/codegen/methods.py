@@ -10,6 +10,7 @@ from typing import Any
 from . import library
 from .board import call_of_game
 from .flow import Flow
+from .iteration import each
 from .kinds import join
 from .memory import as_table, drop_first, element_at, length_of, set_length
 from .numbers import absolute, call_math, is_wide, lifted, tabulated, to_int
@@ -44,6 +45,7 @@ from .values import (
     Pointer,
     Reference,
     Static,
+    Text,
     Tuple,
     UnsupportedError,
     Value,
@@ -70,6 +72,10 @@ def call_method(
             function = getattr(library, name)
             return flow.operations.call(flow, Static(function), [owner, *arguments], keywords, name)
         return call_of_game(flow, owner, name, list(arguments), keywords)
+    if isinstance(owner, Text):
+        return _of_text(flow, owner, name, arguments, site)
+    if name == "join" and owner == Static("") and not isinstance(arguments[0], Static):
+        return _joined(flow, owner, arguments[0], site)
     if isinstance(owner, Optional):
         flow.fail_if(owner.signal, AttributeError)
         return call_method(flow, owner.value, name, arguments, keywords, site)
@@ -97,6 +103,21 @@ def call_method(
     if name in ("union", "intersection", "difference") and isinstance(owner, Tuple | Lazy):
         return flow.operations.call(flow, Bound(set_of(flow, [owner], site), name), arguments, {}, site)
     raise UnsupportedError(f"a method {name} of such a value")
+
+
+def _joined(flow: Flow, owner: Static, parts: Value, site: Hashable) -> Value:
+    """The text of an iterable of texts."""
+    made = flow.new(Items(()))
+    with flow.holding(made):
+        each(flow, parts, lambda part: extend(flow, made, part, (site, "part")), (flow.path, site, "join"))
+    return Text(made)
+
+
+def _of_text(flow: Flow, owner: Text, name: str, arguments: Arguments, site: Hashable) -> Value:
+    is_character = len(arguments) == 1 and isinstance(one := arguments[0], Static) and len(str(one.value)) == 1
+    if name in ("count", "index") and is_character:
+        return flow.operations.call(flow, Static(_SEARCHES[name]), [owner.value, *arguments], {}, site)
+    raise UnsupportedError(f"a method {name} of a text that is made while the code runs")
 
 
 def _of_number(flow: Flow, content: Number, name: str) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -53,6 +54,7 @@ from .values import (
     Reference,
     Signal,
     Static,
+    Text,
     Tuple,
     UnsupportedError,
     Value,
@@ -148,6 +150,8 @@ def compare(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> 
         ends = [value if isinstance(value, Pointer) else flow.operations.point(flow, value) for value in (left, right)]
         same = flow.build.icmp_unsigned("==", ends[0].signal, ends[1].signal)
         return as_value(same if operation is ast.Is else flow.build.not_(same))
+    if isinstance(left, Text) or isinstance(right, Text):
+        return _compare_texts(flow, operation, left, right)
     if isinstance(left, Frozen) or isinstance(right, Frozen):
         lists = [_as_list(flow, value) for value in (left, right)]
         if None not in lists:
@@ -222,6 +226,18 @@ _MIRRORED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 
 def _has_own(owner: type, name: str) -> bool:
     return isinstance(vars(owner).get(name), FunctionType) and vars(owner)[name].__code__.co_filename != "<string>"
+
+
+def _compare_texts(flow: Flow, operation: type[ast.AST], left: Value, right: Value) -> Value:
+    lists: list[Value] = []
+    for value in (left, right):
+        if isinstance(value, Text):
+            lists.append(value.value)
+        elif isinstance(value, Static) and isinstance(value.value, str):
+            lists.append(flow.new(Items(tuple(map(Static, value.value)))))
+        else:
+            raise UnsupportedError("a comparison of a text that is made while the code runs")
+    return _compare_lists(flow, operation, *lists)
 
 
 def _as_list(flow: Flow, value: Value) -> Value | None:
@@ -385,6 +401,8 @@ def binary(flow: Flow, operation: type[ast.AST], left: Value, right: Value, is_i
     """What a binary operator gives; in place, a list is extended and a set changed."""
     if flow.is_dead:
         return Static(None)
+    if operation is ast.Add and isinstance(left, Text) and isinstance(right, Text):
+        return Text(binary(flow, operation, left.value, right.value))
     a, b = flow.content(left), flow.content(right)
     if isinstance(a, Static) and isinstance(b, Static):
         return run_python(flow, OPERATORS[operation], a.value, b.value)
@@ -606,7 +624,8 @@ def element(flow: Flow, value: Value, index: Value) -> Value:
         return element(flow, value.value, index)
     content = flow.content(value)
     if isinstance(index, Tuple) and index.named is slice:
-        return _slice(flow, content, index)
+        part = _slice(flow, content, index)
+        return replace(value, value=part) if isinstance(value, Text | Frozen) else part
     if isinstance(content, Static):
         if isinstance(index, Static):
             return run_python(flow, lambda: content.value[index.value])
@@ -762,6 +781,12 @@ def _slice(flow: Flow, content: Value, index: Tuple) -> Value:
             return Static("".join(item.value for item in taken))  # type: ignore[attr-defined]
         return Tuple(tuple(taken)) if is_tuple else flow.new(Items(tuple(taken)))
     low, high, step = index.items
+    if isinstance(step, Static) and type(step.value) is int and step.value > 1:
+        return flow.operations.call(
+            flow, Static(library.strided), [content, low, high, step], {}, ("slice", id(flow.node))
+        )
+    if isinstance(step, Static) and step.value == -1 and low == high == Static(None):
+        return flow.operations.call(flow, Static(library.backwards), [content], {}, ("slice", id(flow.node)))
     if isinstance(step, Static) and step.value in (None, 1):
         return flow.operations.call(flow, Static(library.part), [content, low, high], {}, ("slice", id(flow.node)))
     raise UnsupportedError("such a slice")

@@ -292,6 +292,13 @@ class Frozen(Value):
 
 
 @dataclass(frozen=True)
+class Text(Value):
+    """A text that is made while the code runs: the list of its characters, which nobody changes."""
+
+    value: Value
+
+
+@dataclass(frozen=True)
 class ListInMemory(Value):
     """The content of a list in memory: length, capacity and address of its elements, at `signal`."""
 
