@@ -24,6 +24,7 @@ from .numbers import (
     call_math,
     integral,
     is_not_finite,
+    length_of_vector,
     lifted,
     look_up,
     negative,
@@ -51,7 +52,6 @@ from .values import (
     FLOAT,
     Cell,
     Cells,
-    Choice,
     Entries,
     Fields,
     Frozen,
@@ -316,13 +316,11 @@ def _distance(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashab
         sides[1:] = sides[1:]
     else:
         sides = list(arguments)
-    if len(sides) != 2:
-        raise UnsupportedError("the length of a vector of other than two numbers")
-    one, other = (absolute(flow, to_int(flow, side)) for side in sides)
+    numbers_ = [number(flow, side) for side in sides]
     size = max(flow.rows, flow.columns) + 1
-    for side in (one, other):
-        if not (isinstance(side, Number | Choice) and to_int(flow, side).high < size):
-            flow.give_up_if(flow.build.icmp_signed(">=", to_int(flow, side).signal, whole(size)))
+    if len(sides) != 2 or not all(one.name == "int" and -size < one.low and one.high < size for one in numbers_):
+        return Number("float", length_of_vector(flow, [to_float(flow, side) for side in sides]))
+    one, other = (absolute(flow, to_int(flow, side)) for side in sides)
     table = [math.hypot(x, y) for x in range(size) for y in range(size)]
     place = binary(flow, ast.Add, binary(flow, ast.Mult, to_int(flow, one), Static(size)), to_int(flow, other))
     return Number("float", look_up(flow, table, to_int(flow, place).signal, FLOAT))
@@ -518,8 +516,8 @@ def _isinstance(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hash
         raise UnsupportedError("isinstance of a class that is not known")
     if isinstance(value, Static):
         return Static(isinstance(value.value, classes.value))
-    if classes.value is library.Group:
-        return Static(isinstance(value, Fields) and value.owner is library.Group)
+    if classes.value in (library.Group, library.Keys):
+        return Static(isinstance(value, Fields) and value.owner is classes.value)
     if isinstance(value, Lazy | Game | Player):
         return Static(issubclass(Generator if isinstance(value, Lazy) else Board, classes.value))
     own = _class_of(value)
@@ -529,6 +527,7 @@ def _isinstance(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hash
 
 
 _STANDS_FOR = {
+    library.Keys: type({}.keys()),
     library.Table: dict, library.Counted: Counter, library.Defaulted: defaultdict, library.Group: set,
 }  # fmt: skip
 

@@ -143,6 +143,9 @@ def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
         _each_element(flow, value, body, key)
     elif isinstance(content, Fields) and issubclass(content.owner, library.Table):
         each(flow, content.items[content.names.index("names")], body, key)
+    elif isinstance(content, Fields) and content.owner is library.Keys:
+        flow.any_order = any_order
+        each(flow, content.items[0], body, key)
     elif isinstance(content, Fields) and content.owner in (library.Group, library.Iterator):
         emit = _each_member if content.owner is library.Group else _each_rest
         emit(flow, value, body, key)

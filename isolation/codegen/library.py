@@ -673,13 +673,53 @@ class Table:
             self[key] = value
 
     def keys(self):
-        return self.names
+        return Keys(self)
 
     def values(self):
         return self.held
 
     def items(self):
         return [(self.names[place], self.held[place]) for place in range(len(self.names))]
+
+
+class Keys:
+    """The keys of a dictionary."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __len__(self):
+        return len(self.table.names)
+
+    def __contains__(self, key):
+        return key in self.table
+
+    def __or__(self, other):
+        made = set(self.table.names)
+        made.update(other)
+        return made
+
+    def __sub__(self, other):
+        made = set(self.table.names)
+        made.difference_update(other)
+        return made
+
+    def __and__(self, other):
+        made = set()
+        if isinstance(other, (set, frozenset)) and len(self) <= len(other):
+            return other.intersection(self.table.names)
+        if isinstance(other, Keys) and len(other) > len(self):
+            for key in self.table.names:
+                if key in other:
+                    made.add(key)
+        else:
+            for key in other:
+                if key in self.table:
+                    made.add(key)
+        return made
+
+    def isdisjoint(self, other):
+        return not any_of(key in self.table for key in other)
 
 
 def filled_table(table, keys, value):

@@ -533,6 +533,40 @@ def round_to(flow: Flow, value: Value, digits: Value) -> Value:
     return Number("float", call_math(flow, "llvm.copysign.f64", rounded, given.signal))
 
 
+def length_of_vector(flow: Flow, sides: list[Signal]) -> Signal:
+    """What `math.hypot` gives, as CPython computes it from 3.10 on: `vector_norm` in `mathmodule.c`."""
+    build, one = flow.build, real(1)
+    sides = [call_math(flow, "llvm.fabs.f64", side) for side in sides]
+    longest = sides[0]
+    for side in sides[1:]:
+        longest = build.select(build.fcmp_ordered(">", side, longest), side, longest)
+    is_usual = build.and_(build.fcmp_ordered(">", longest, real(1e-300)), build.fcmp_ordered("<", longest, real(1e300)))
+    flow.give_up_if(flow.build.not_(build.or_(is_usual, build.fcmp_ordered("==", longest, real(0)))))
+    build = flow.build
+    exponent = build.and_(build.bitcast(longest, INT), whole(0x7FF << 52))
+    scale = build.bitcast(build.sub(whole(2045 << 52), exponent), FLOAT)
+    total, first, second = one, real(0), real(0)
+
+    def add_square(a: Signal, b: Signal) -> None:
+        nonlocal total, first, second
+        high = build.fmul(a, b)
+        low = call_math(flow, "llvm.fma.f64", a, b, build.fneg(high))
+        after = build.fadd(total, high)
+        first = build.fadd(first, low)
+        second = build.fadd(second, build.fadd(build.fsub(total, after), high))
+        total = after
+
+    for side in sides:
+        scaled = build.fmul(side, scale)
+        add_square(scaled, scaled)
+    root = call_math(flow, "llvm.sqrt.f64", build.fadd(build.fsub(total, one), build.fadd(first, second)))
+    add_square(build.fneg(root), root)
+    rest = build.fadd(build.fsub(total, one), build.fadd(first, second))
+    root = build.fadd(root, build.fdiv(rest, build.fmul(real(2), root)))
+    is_none = build.fcmp_ordered("==", longest, real(0))
+    return build.select(is_none, real(0), build.fdiv(root, scale))
+
+
 def _unsupported(reason: str) -> NoReturn:
     raise UnsupportedError(reason)
 
