@@ -14,10 +14,11 @@ import numpy as np
 
 from ...rules.net import Net
 from ...rules.parameters import opened
+from ...usercode import function_source
 from ...usercode.function_source import Definition, definition, never_changes, parameters, taken
 from ...usercode.parsing import parse_expression
 from ..compile_errors import CHANCE_AND_TIME, instead_of_call, refuse, refuse_unrepeatable
-from ..source import function_source, rewrite
+from ..source import rewrite
 from ..source.rewrite import Rewrite, at, call, holds_constants, is_asked, name, support, written_out
 from ..source.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, scope_of, variables_read
 from ..source.stand_ins import is_stand_in

@@ -15,9 +15,9 @@ from typing import Any
 
 from ...rules.classic_board import Board
 from ...rules.third_edition import Isolation
+from ...usercode import function_source
 from ...usercode.function_source import assigned, definition, fields_of, is_name, maker_of, names_in, parameters
 from ..compile_errors import CompileError, refuse
-from ..source import function_source
 from ..source.rewrite import FunctionContext, Replaced, Rewrite, at, call, is_asked, name, support, target
 from ..source.scopes import Callee, Nested, free_names, scope_of
 from .element_types import pairs
