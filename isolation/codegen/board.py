@@ -142,8 +142,20 @@ def without_lowest(flow: Flow, mask: Signal) -> Signal:
 def has_cell(flow: Flow, cells: Cells, value: Value) -> Value:
     """Whether a cell is one of a set of cells."""
     cell, is_inside = cell_number(flow, value)
+    if cells.outside is not None and not isinstance(is_inside, ir.Constant):
+        flow.heap.leaves_board = True
+        flow.give_up_if(flow.build.and_(cells.outside, flow.build.not_(is_inside)))
     shifted = flow.build.lshr(cells.signal, in_mask(flow, cell))
     return Number("bool", flow.build.and_(flow.build.trunc(shifted, BOOL), is_inside), 0, 1)
+
+
+def on_board(flow: Flow, cells: Cells) -> Cells:
+    """A set of cells of which it is certain that it holds nothing else."""
+    if cells.outside is None:
+        return cells
+    flow.heap.leaves_board = True
+    flow.give_up_if(cells.outside)
+    return Cells(cells.signal, cells.order)
 
 
 def cells_of(flow: Flow, value: Value) -> Cells | None:
@@ -274,6 +286,7 @@ def _reach(flow: Flow, game: Game, cells: Value) -> Value:
             mask = flow.build.or_(mask, moves_from(flow, game, cell))
         return Cells(mask, "row")
     known = cells_of(flow, cells)
+    known = known and on_board(flow, known)
     if known is None:
         raise UnsupportedError("reach of what is no set of cells")
     return Cells(flow.build.and_(_neighbours(flow, known.signal), game.blank), "row")
@@ -291,6 +304,7 @@ def _neighbours(flow: Flow, mask: Signal) -> Signal:
 
 def _links(flow: Flow, game: Game, cells: Value) -> Value:
     known = cells_of(flow, cells)
+    known = known and on_board(flow, known)
     if known is None:
         raise UnsupportedError("links of what is no set of cells")
     count: Signal = whole(0)

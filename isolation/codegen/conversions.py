@@ -53,6 +53,8 @@ def convert(flow: Flow, value: Value, kind: Value) -> Value:
         return replace(kind, value=convert(flow, value.value, kind.value))  # type: ignore[attr-defined]
     if kind_of(value) == kind:
         return value
+    if isinstance(kind, Cells) and isinstance(value, Cells) and value.order == kind.order:
+        return replace(value, outside=truth(False))
     if isinstance(kind, Number):
         return _number(flow, value, kind)
     if isinstance(kind, Optional):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 from collections.abc import Callable, Hashable
 from types import FunctionType, ModuleType
 from typing import Any
@@ -631,28 +632,30 @@ def _list_comprehension(flow: Flow, node: ast.ListComp) -> Value:
 
 def _filtered_cells(flow: Flow, node: ast.ListComp) -> Value | None:
     """The cells of a list of cells that pass the tests, if a comprehension gives those."""
-    (generator, *more) = node.generators
-    if more or ast.dump(node.elt) != ast.dump(_as_load(generator.target)):
+    if not _gives_its_items(node):
         return None
-    items = evaluate(flow, generator.iter)
+    items = evaluate(flow, node.generators[0].iter)
     content = flow.content(items)
-    if not isinstance(content, Cells) or content.order == "set":
+    if not isinstance(content, Cells):
         made = flow.new(Items(()))
         with flow.holding(made):
             _rounds(flow, node, lambda: add_to_list(flow, made, evaluate(flow, node.elt)), items)
         return made
     made = flow.new(Cells(no_cells(flow), "set"))
     with flow.holding(made):
+        flow.any_order = content.order in ("set", "any")
         _rounds(flow, node, lambda: add(flow, made, evaluate(flow, node.elt), id(node)), items)
     if flow.is_dead:
         return Static(None)
     kept = flow.content(made)
     assert isinstance(kept, Cells)
-    return Cells(kept.signal, content.order)
+    return Cells(kept.signal, "any" if content.order == "set" else content.order)
 
 
-def _as_load(target: ast.expr) -> ast.expr:
-    return ast.parse(ast.unparse(target), mode="eval").body
+@functools.lru_cache(maxsize=256)
+def _gives_its_items(node: ast.ListComp) -> bool:
+    """Return whether a comprehension gives items of one iterable as they are."""
+    return len(node.generators) == 1 and ast.unparse(node.elt) == ast.unparse(node.generators[0].target)
 
 
 def _generator(flow: Flow, node: ast.GeneratorExp | ast.ListComp) -> Value:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..rules.classic_board import Board
 from . import library
-from .board import cell_count, cell_number
+from .board import cell_count, cell_number, on_board
 from .flow import Flow
 from .iteration import each, items_of, length
 from .kinds import number_kind
@@ -353,8 +353,8 @@ def _list(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) 
     made = flow.new(Items(()))
     if arguments:
         content = flow.content(arguments[0])
-        if isinstance(content, Cells) and content.order != "set":
-            return flow.new(content)
+        if isinstance(content, Cells):
+            return flow.new(Cells(on_board(flow, content).signal, "any" if content.order == "set" else content.order))
         with flow.holding(made):
             extend(flow, made, arguments[0], (flow.path, site, "list"))
     return made
@@ -489,7 +489,7 @@ def _sorted(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable
         return _sorted_by_swaps(flow, known, key, is_backwards.value, site)
     content = flow.content(arguments[0])
     if isinstance(content, Cells) and isinstance(key, Static) and key.value is None:
-        content = Cells(content.signal, "row")
+        content = Cells(on_board(flow, content).signal, "row")
         return content if is_backwards == Static(False) else in_library(flow, library.backwards, [content], site)
     return in_library(flow, library.in_order, [arguments[0], key, is_backwards], site)
 

@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from ..rules.geometry import column_masks
 from . import library
-from .board import column_of, count_cells, is_empty, lowest, row_of, without_lowest
+from .board import column_of, count_cells, is_empty, lowest, on_board, row_of, without_lowest
 from .flow import Flow
 from .memory import element_at, length_of
 from .numbers import choice, lifted, look_up, to_int
@@ -97,7 +97,7 @@ def length(flow: Flow, value: Value) -> Value:
     if isinstance(content, Fields) and hasattr(content.owner, "__len__"):
         return flow.operations.call(flow, Bound(value, "__len__"), [], {}, "length")
     if isinstance(content, Cells):
-        return count_cells(flow, content.signal)
+        return count_cells(flow, on_board(flow, content).signal)
     if isinstance(content, ListInMemory):
         return length_of(flow, content)
     if isinstance(content, Optional):
@@ -135,9 +135,10 @@ def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
         content.each(body, key)
         flow.any_order = False
     elif isinstance(content, Cells):
-        if content.order == "set" and not any_order:
+        if content.order in ("set", "any") and not any_order:
             flow.demand_order()
-        flow.took_any_order |= content.order == "set"
+        flow.took_any_order |= content.order in ("set", "any")
+        content = on_board(flow, content)
         _each_cell(flow, content, body, key)
     elif isinstance(content, ListInMemory):
         _each_element(flow, value, body, key)

@@ -113,7 +113,9 @@ def _joined_contents(a: Value, b: Value, widens: bool) -> Value | None:
             return Fields(a.owner, a.names, _joined_all(a.items, b.items, widens))
         if isinstance(a, Entries) and isinstance(b, Entries) and a.keys == b.keys:
             return Entries(a.keys, _joined_all(a.items, b.items, widens))
-    return a if isinstance(a, Cells) and a == b else None
+    if isinstance(a, Cells) and isinstance(b, Cells) and a.order == b.order:
+        return Cells(a.signal, a.order, a.outside or b.outside)
+    return None
 
 
 # --- objects in memory

@@ -12,7 +12,7 @@ from typing import Any
 from ..rules.classic_board import Board
 from ..usercode.function_source import changes_itself, is_users
 from . import library
-from .board import attribute_of_game, cells_of, has_cell, is_empty
+from .board import attribute_of_game, cells_of, has_cell, is_empty, on_board
 from .conversions import convert
 from .flow import Flow
 from .iteration import each, items_of, length
@@ -94,7 +94,7 @@ def truth_of(flow: Flow, value: Value) -> Signal | Static:
     if isinstance(value, Number):
         return truth_of_number(flow, value)
     if isinstance(value, Cells):
-        return flow.build.not_(is_empty(flow, value.signal))
+        return flow.build.not_(is_empty(flow, on_board(flow, value).signal))
     if isinstance(value, ListInMemory):
         return flow.build.icmp_signed("!=", length_of(flow, value).signal, whole(0))
     if isinstance(value, Choice):
@@ -298,7 +298,10 @@ def _compare_optional(flow: Flow, operation: type[ast.AST], left: Value, right: 
 
 
 def _compare_cells(flow: Flow, operation: type[ast.AST], left: Cells, right: Cells) -> Value:
+    left, right = on_board(flow, left), on_board(flow, right)
     build = flow.build
+    if "any" in (left.order, right.order) and left.order != right.order:
+        flow.demand_order()
     if operation in (ast.Eq, ast.NotEq):
         if left.order != right.order and "set" in (left.order, right.order):
             return Static(operation is ast.NotEq)
@@ -470,10 +473,20 @@ def _combine_sets(
     }[operation]()
     if not is_set:
         return Cells(mask, a.order)
+    made = Cells(mask, "set", _outside(flow, operation, a.outside, other.outside))
     if is_in_place:
-        flow.change(left, Cells(mask, "set"))
+        flow.change(left, made)
         return left
-    return flow.new(Cells(mask, "set"))
+    return flow.new(made)
+
+
+def _outside(flow: Flow, operation: type[ast.AST], first: Signal, second: Signal) -> Signal:
+    """Whether what an operator makes of two sets may hold what is no cell."""
+    if operation is ast.Sub:
+        return first
+    if first is None or second is None:
+        return None if operation is ast.BitAnd else first or second
+    return flow.build.and_(first, second) if operation is ast.BitAnd else flow.build.or_(first, second)
 
 
 def _concatenate(flow: Flow, left: Value, right: Value, is_in_place: bool) -> Value:
@@ -755,6 +768,8 @@ def entry(flow: Flow, content: Entries, key: Value, default: Value | None) -> Va
 
 
 def _cell_at(flow: Flow, cells: Cells, index: Value) -> Value:
+    if cells.order == "any":
+        flow.demand_order()
     if cells.order == "set":
         flow.fail(TypeError)
         return Static(None)

@@ -28,6 +28,7 @@ from .values import (
     Tuple,
     UnsupportedError,
     Value,
+    truth,
     whole,
 )
 
@@ -47,7 +48,7 @@ def set_of(flow: Flow, iterables: Arguments, site: Hashable) -> Value:
         content = flow.content(iterables[0])
         known = content if isinstance(content, Cells) else None
         if known is not None:
-            return flow.new(Cells(known.signal, "set"))
+            return flow.new(Cells(known.signal, "set", known.outside))
     made = new_set(flow, site)
     with flow.holding(made):
         for iterable in iterables:
@@ -61,7 +62,8 @@ def update(flow: Flow, made: Value, iterable: Value, site: Hashable) -> None:
     if not isinstance(content, Cells):
         flow.operations.call(flow, Bound(made, "update"), [iterable], {}, (site, "update"))
     elif isinstance(other, Cells):
-        flow.change(made, Cells(flow.build.or_(content.signal, other.signal), "set"))
+        outside = content.outside if other.outside is None else either(flow, content.outside, other.outside)
+        flow.change(made, Cells(flow.build.or_(content.signal, other.signal), "set", outside))
     else:
         flow.any_order = True
         each(flow, iterable, lambda item: add(flow, made, item, site), (flow.path, site, "update"))
@@ -72,16 +74,24 @@ def add(flow: Flow, made: Value, item: Value, site: Hashable) -> None:
     content = flow.content(made)
     if isinstance(content, Cells) and may_be_cell(item):
         cell, is_inside = cell_number(flow, item)
+        outside, bit = content.outside, bit_of(flow, cell)
         if not isinstance(is_inside, ir.Constant):
-            flow.heap.leaves_board = True
-            flow.give_up_if(flow.build.not_(is_inside))
-        flow.change(made, Cells(flow.build.or_(content.signal, bit_of(flow, cell)), "set"))
+            outside = either(flow, outside, flow.build.not_(is_inside))
+            bit = flow.build.select(is_inside, bit, no_cells(flow))
+        elif not is_inside.constant:
+            outside, bit = truth(True), no_cells(flow)
+        flow.change(made, Cells(flow.build.or_(content.signal, bit), "set", outside))
         return
     if isinstance(content, Cells):
-        if not isinstance(content.signal, ir.Constant):
+        if not isinstance(content.signal, ir.Constant) or content.outside is not None:
             flow.demand_order()
         become_group(flow, made, site)
     flow.operations.call(flow, Bound(made, "add"), [item], {}, (site, "add"))
+
+
+def either(flow: Flow, outside: Signal, more: Signal) -> Signal:
+    """Whether one of two sets may hold what is no cell."""
+    return more if outside is None else flow.build.or_(outside, more)
 
 
 def become_group(flow: Flow, made: Value, site: Hashable) -> None:
@@ -160,7 +170,7 @@ def as_set(flow: Flow, value: Value, site: Hashable) -> Value:
         if not isinstance(made, Cells):
             flow.demand_order()
         cells = made  # type: ignore[assignment]
-    return Cells(cells.signal, "set")  # type: ignore[union-attr]
+    return Cells(cells.signal, "set", cells.outside)  # type: ignore[union-attr]
 
 
 def _discard(flow: Flow, owner: Value, content: Cells, name: str, value: Value) -> None:
@@ -170,9 +180,13 @@ def _discard(flow: Flow, owner: Value, content: Cells, name: str, value: Value) 
     if not may_be_cell(value):
         return
     cell, is_inside = cell_number(flow, value)
-    bit, nothing = bit_of(flow, cell), no_cells(flow)
-    gone = bit if isinstance(is_inside, ir.Constant) else flow.build.select(is_inside, bit, nothing)
-    flow.change(owner, Cells(flow.build.and_(content.signal, flow.build.not_(gone)), "set"))
+    gone = bit_of(flow, cell)
+    if not isinstance(is_inside, ir.Constant):
+        if content.outside is not None:
+            flow.heap.leaves_board = True
+            flow.give_up_if(flow.build.and_(content.outside, flow.build.not_(is_inside)))
+        gone = flow.build.select(is_inside, gone, no_cells(flow))
+    flow.change(owner, Cells(flow.build.and_(content.signal, flow.build.not_(gone)), "set", content.outside))
 
 
 # --- hashes

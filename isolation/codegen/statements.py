@@ -149,7 +149,7 @@ def _for(flow: Flow, node: ast.For) -> None:
     if flow.is_dead:
         return
     content = flow.content(items)
-    if isinstance(content, Cells) and content.order == "set":
+    if isinstance(content, Cells) and content.order in ("set", "any"):
         _for_in_any_order(flow, node, lambda: _emit_for(flow, node, items))
     else:
         _emit_for(flow, node, items)

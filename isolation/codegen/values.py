@@ -130,10 +130,16 @@ class Tuple(Value):
 
 @dataclass(frozen=True)
 class Cells(Value):
-    """The list of the cells of a bitboard, in row-major or column-major order, or the set of them."""
+    """The list of the cells of a bitboard, in row-major or column-major order, or the set of them.
+
+    Attributes:
+        order: `any` if the order of a list is that of a set, and not known.
+        outside: of a set, whether it may hold what is no cell of the board, too; None if it cannot.
+    """
 
     signal: Signal
-    order: Literal["row", "column", "set"]
+    order: Literal["row", "column", "any", "set"]
+    outside: Signal = None
 
 
 @dataclass(frozen=True)
@@ -359,7 +365,7 @@ class Spread(Value):
     iterable: Value
 
 
-_SIGNALS = {"signal", "blank", "cell_0", "cell_1", "turn"}
+_SIGNALS = {"signal", "blank", "cell_0", "cell_1", "turn", "outside"}
 _SINGLE = {"value", "content"}
 
 
@@ -377,7 +383,9 @@ def _layout(owner: type) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
 def mapped(value: Value, function: Callable[[Signal], Signal]) -> Value:
     """The same value with other signals, in their order."""
     signals, singles, has_items = _layout(type(value))
-    changes: dict[str, Any] = {name: function(getattr(value, name)) for name in signals}
+    changes: dict[str, Any] = {
+        name: function(signal) for name in signals if (signal := getattr(value, name)) is not None
+    }
     changes |= {name: mapped(getattr(value, name), function) for name in singles}
     if has_items:
         changes["items"] = tuple(mapped(item, function) for item in value.items)  # type: ignore[attr-defined]
