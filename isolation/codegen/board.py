@@ -248,7 +248,7 @@ def _is_over_for(flow: Flow, game: Game, player: Value, is_loser: bool) -> Value
 def _legal_moves(flow: Flow, game: Game, player: Value | None = None) -> Value:
     is_default = player is None or (isinstance(player, Static) and player.value is None)
     mover = game.turn if is_default else player_signal(flow, player)  # type: ignore[arg-type]
-    return Cells(moves_from(flow, game, location_of(flow, game, mover)), "row")
+    return Cells(moves_from(flow, game, location_of(flow, game, mover)), "row", most=8)
 
 
 def _forecast(flow: Flow, game: Game, move: Value) -> Value:

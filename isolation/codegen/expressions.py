@@ -587,6 +587,7 @@ def _rounds(flow: Flow, node: Any, body: Callable[[], None], first: Value | None
     names = dict.fromkeys(part.id for part in targets if isinstance(part, ast.Name))
     frame = frame_of(flow)
     any_order, flow.any_order = flow.any_order, False
+    additive, flow.additive = flow.additive, set()
     kept = {name: flow.here().get(("local", frame.number, name)) for name in names}
 
     def loop(place: int) -> None:
@@ -609,7 +610,7 @@ def _rounds(flow: Flow, node: Any, body: Callable[[], None], first: Value | None
                 loop(place + 1)
             flow.merge_pending(skipped)
 
-        flow.any_order = any_order
+        flow.any_order, flow.additive = any_order, additive if len(node.generators) == 1 else set()
         each(flow, items, one, (site_of(flow, node), place))
 
     loop(0)

@@ -40,7 +40,7 @@ _FIRST_ERROR = 16
 """What a function of its own returns for the first of the exceptions that such functions raise."""
 _OF_FUNCTION = (
     "function", "build", "state", "handlers", "pending", "frames", "unrolled", "written_out", "_depth", "_held", "fuel",
-    "memory", "parameters", "is_inside", "any_order", "took_any_order", "node", "exits",
+    "memory", "parameters", "is_inside", "any_order", "took_any_order", "node", "exits", "additive",
 )  # fmt: skip
 _MOST_ATTEMPTS = 40
 _MOST_BLOCKS = 20_000
@@ -89,6 +89,7 @@ class Flow:
         build: the builder of LLVM instructions; take it afresh after whatever may open a block.
         state: what is known here; None where no way leads.
         any_order: the order of what is iterated over next cannot be seen.
+        additive: the variables to which what is done next for each item only adds.
         took_any_order: a set has been iterated over in some order since this was last set to False.
         writes: how often code was emitted that changes memory.
         hidden: variables whose values depend on the order of a set.
@@ -109,6 +110,7 @@ class Flow:
         self.is_inside = False
         self.exits: dict[int, Any] = {}
         self.any_order = False
+        self.additive: set[Hashable] = set()
         self.took_any_order = False
         self.writes = 0
         self.hidden: set[Hashable] = set()
@@ -382,7 +384,7 @@ class Flow:
             self.state = dict(start)
             if self._looped(known, head, body):
                 return
-            self._forget(blocks, entry, instructions)
+            self.take_back(blocks, entry, instructions)
         raise UnsupportedError("the kinds of a loop's variables do not settle")
 
     def _looped(self, known: dict[Hashable, Value | None], head: Callable[[], Any], body: Callable[[], None]) -> bool:
@@ -493,8 +495,8 @@ class Flow:
             self.reasons[key] = error.reason
             return None
 
-    def _forget(self, blocks: int, entry: Any, instructions: int) -> None:
-        """Take back what was emitted since."""
+    def take_back(self, blocks: int, entry: Any, instructions: int) -> None:
+        """Take back what was emitted since there were so many blocks, and instructions in the block at hand."""
         del self.function.blocks[blocks:]
         del entry.instructions[instructions:]
         entry.terminator = None
@@ -587,7 +589,7 @@ class Flow:
         self.handlers, self.pending, self.frames, self.unrolled = [], [], [], []
         self.written_out, self._depth, self._held, self.state = 1, 0, 0, None
         self.any_order = self.took_any_order = False
-        self.exits = {}
+        self.exits, self.additive = {}, set()
         return kept
 
     def resume(self, kept: dict[str, Any]) -> None:

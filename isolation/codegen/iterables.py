@@ -40,7 +40,7 @@ def _sum(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -
             raise UnsupportedError(flow.reasons.get(total, "a sum of different things"))
         flow.here()[total] = binary(flow, ast.Add, so_far, item)
 
-    flow.any_order = True
+    flow.any_order, flow.additive = True, {total}
     each(flow, arguments[0], add, (flow.path, site, "sum"))
     took_any_order, flow.took_any_order = flow.took_any_order, took
     if flow.is_dead:

@@ -13,6 +13,7 @@ from .board import column_of, count_cells, is_empty, lowest, on_board, row_of, w
 from .flow import Flow
 from .memory import element_at, length_of
 from .numbers import choice, lifted, look_up, to_int
+from .sums import add_up
 from .values import (
     INT,
     LEAST,
@@ -118,9 +119,10 @@ def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
     if flow.is_dead:
         return
     any_order, flow.any_order = flow.any_order, False
+    additive, flow.additive = flow.additive, set()
     content = flow.content(value)
     if isinstance(value, Reference) and isinstance(content, Items | Cells):
-        flow.any_order = any_order
+        flow.any_order, flow.additive = any_order, additive
         each(flow, content, body, key)
         is_list = isinstance(content, Items) or content.order != "set"
         if is_list and not flow.is_dead and flow.here().get(("object", value.number)) not in (None, content):
@@ -131,15 +133,16 @@ def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
         flow.any_order = any_order
         each(flow, content.value, body, key)
     elif isinstance(content, Lazy):
-        flow.any_order = any_order
+        flow.any_order, flow.additive = any_order, additive
         content.each(body, key)
-        flow.any_order = False
+        flow.any_order, flow.additive = False, set()
     elif isinstance(content, Cells):
         if content.order in ("set", "any") and not any_order:
             flow.demand_order()
         flow.took_any_order |= content.order in ("set", "any")
         content = on_board(flow, content)
-        _each_cell(flow, content, body, key)
+        if not additive or not add_up(flow, content, body, additive):
+            _each_cell(flow, content, body, key)
     elif isinstance(content, ListInMemory):
         _each_element(flow, value, body, key)
     elif isinstance(content, Fields) and issubclass(content.owner, library.Table):

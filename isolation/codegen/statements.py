@@ -152,7 +152,38 @@ def _for(flow: Flow, node: ast.For) -> None:
     if isinstance(content, Cells) and content.order in ("set", "any"):
         _for_in_any_order(flow, node, lambda: _emit_for(flow, node, items))
     else:
+        added, own = names_added_to(node, frame_of(flow).node)
+        places = {("local", frame_of(flow).number, name) for name in added}
+        if isinstance(content, Cells) and added and all(place in flow.here() for place in places):
+            flow.additive = places
         _emit_for(flow, node, items)
+        del own
+
+
+@functools.lru_cache(maxsize=256)
+def names_added_to(loop: ast.For, function: ast.AST) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables to which a loop only adds, if it does nothing else that can be seen after it; else none."""
+    parts = [part for statement in loop.body for part in ast.walk(statement)]
+    if loop.orelse or any(isinstance(part, ast.Break | ast.Return | ast.NamedExpr | ast.Yield) for part in parts):
+        return frozenset(), frozenset()
+    augmented = [part for part in parts if isinstance(part, ast.AugAssign)]
+    added = {
+        part.target.id
+        for part in augmented
+        if isinstance(part.target, ast.Name) and isinstance(part.op, ast.Add | ast.Sub)
+    }
+    uses = [part for part in parts if isinstance(part, ast.Name) and part.id in added]
+    if len(uses) != len(augmented) or len(added) == 0:
+        return frozenset(), frozenset()
+    bound = [
+        part
+        for part in (*parts, *ast.walk(loop.target))
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    ]
+    own = {part.id for part in bound} - added
+    inside = sum(isinstance(part, ast.Name) and part.id in own for part in ast.walk(loop))
+    everywhere = sum(isinstance(part, ast.Name) and part.id in own for part in ast.walk(function))
+    return (frozenset(added), frozenset(own)) if inside == everywhere else (frozenset(), frozenset())
 
 
 def _for_in_any_order(flow: Flow, node: ast.For, emit: Callable[[], None]) -> None:

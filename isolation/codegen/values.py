@@ -134,12 +134,14 @@ class Cells(Value):
 
     Attributes:
         order: `any` if the order of a list is that of a set, and not known.
+        most: how many cells there are at most.
         outside: of a set, whether it may hold what is no cell of the board, too; None if it cannot.
     """
 
     signal: Signal
     order: Literal["row", "column", "any", "set"]
     outside: Signal = None
+    most: int = field(default=128, compare=False)
 
 
 @dataclass(frozen=True)
