@@ -262,6 +262,8 @@ def _forecast(flow: Flow, game: Game, move: Value) -> Value:
         build.select(is_first, cell, game.cell_0),
         build.select(is_first, game.cell_1, cell),
         other_player(flow, game.turn),
+        game.padded
+        and build.and_(game.padded, build.not_(_looked_up(flow, "bit", [[cell] for cell in _cells(flow)], cell))),
     )
 
 
@@ -292,14 +294,86 @@ def _reach(flow: Flow, game: Game, cells: Value) -> Value:
     return Cells(flow.build.and_(_neighbours(flow, known.signal), game.blank), "row")
 
 
-def _neighbours(flow: Flow, mask: Signal) -> Signal:
-    """The bitboard of all cells a knight's move away from any cell of a bitboard, and of bits below the board."""
+def _neighbours(flow: Flow, mask: Signal, stride: int | None = None) -> Signal:
+    """The cells a knight's move away from any of a bitboard whose rows begin `stride` bits apart, and cells off it."""
+    build, columns = flow.build, column_masks(flow.rows, flow.columns)
+    is_padded, stride = stride is not None, stride or flow.columns
+    # The moves to one side lie twice as far from those to the other, if nothing that matters is shifted out then.
+    is_wide = is_padded or flow.rows * flow.columns + 2 <= flow.mask.width
     near: Signal = no_cells(flow)
-    for across, down in ((1, 2 * flow.columns), (-1, 2 * flow.columns), (2, flow.columns), (-2, flow.columns)):
-        if down < flow.mask.width and abs(across) < flow.columns:
-            moved, by = _sideways(flow, mask, across), ir.Constant(flow.mask, down)
-            near = flow.build.or_(near, flow.build.or_(flow.build.shl(moved, by), flow.build.lshr(moved, by)))
+    for across, rows in ((1, 2), (2, 1)):
+        if across >= flow.columns or rows >= flow.rows:
+            continue
+        left = right = mask
+        if not is_padded:
+            left = build.and_(mask, ir.Constant(flow.mask, sum(columns[across:])))
+            right = build.and_(mask, ir.Constant(flow.mask, sum(columns[:-across])))
+        back, down = 0 if is_wide else across, rows * stride
+        left = build.lshr(left, ir.Constant(flow.mask, back))
+        both = build.or_(left, build.shl(right, ir.Constant(flow.mask, 2 * across - back)))
+        near = build.or_(near, build.shl(both, ir.Constant(flow.mask, down - across + back)))
+        near = build.or_(near, build.lshr(both, ir.Constant(flow.mask, down + across - back)))
     return near
+
+
+# --- padded bitboards, for floods
+
+
+def _cells(flow: Flow) -> range:
+    return range(cell_count(flow))
+
+
+def _stride(flow: Flow, game: Game) -> int:
+    """How many bits the rows of a padded bitboard begin apart; where there is no room, it is as any other."""
+    return flow.columns + (2 if game.padded is not None else 0)
+
+
+def _placed(flow: Flow, game: Game, cells: Sequence[int]) -> int:
+    moves = (divmod(cell, flow.columns) for cell in cells)
+    return sum(1 << row * _stride(flow, game) + column for row, column in moves)
+
+
+def padded_blank(flow: Flow, game: Game) -> Cells:
+    """The blank cells."""
+    return Cells(game.blank if game.padded is None else game.padded, "padded")
+
+
+def padded_light(flow: Flow, game: Game) -> Cells:
+    """The cells of the first cell's colour."""
+    light = [cell for cell in _cells(flow) if sum(divmod(cell, flow.columns)) % 2 == 0]
+    return Cells(ir.Constant(flow.mask, _placed(flow, game, light)), "padded")
+
+
+def padded_moves(flow: Flow, game: Game, player: Value) -> Cells:
+    """The cells that a player can move to."""
+    cell = location_of(flow, game, player_signal(flow, player))
+    if game.padded is None:
+        return Cells(moves_from(flow, game, cell), "padded")
+    members = [_bits_of(mask) for mask in knight_masks(flow.rows, flow.columns)]
+    return Cells(flow.build.and_(_looked_up(flow, "knight", members, cell), game.padded), "padded")
+
+
+def padded_near(flow: Flow, game: Game, cells: Cells) -> Cells:
+    """The cells a knight's move away from any of some, and others off the board."""
+    return Cells(_neighbours(flow, cells.signal, None if game.padded is None else _stride(flow, game)), "padded")
+
+
+def _bits_of(mask: int) -> list[int]:
+    return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
+
+
+def _looked_up(flow: Flow, what: str, members: Sequence[Sequence[int]], cell: Signal) -> Signal:
+    """The padded bitboard of the cells that belong to a cell."""
+    name = f"isolation_padded_{what}_{flow.rows}x{flow.columns}"
+    if name not in flow.module.globals:
+        masks = [
+            sum(1 << c // flow.columns * (flow.columns + 2) + c % flow.columns for c in cells) for cells in members
+        ]
+        table = ir.GlobalVariable(flow.module, ir.ArrayType(flow.mask, len(masks)), name)
+        table.initializer = ir.Constant(table.value_type, masks)
+        table.global_constant, table.linkage = True, "linkonce_odr"
+    address = flow.build.gep(flow.module.globals[name], [whole(0), cell], inbounds=True)
+    return flow.build.load(address)
 
 
 def _links(flow: Flow, game: Game, cells: Value) -> Value:

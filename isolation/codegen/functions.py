@@ -12,7 +12,7 @@ from typing import Any
 
 from ..rules.classic_board import Board
 from . import library
-from .board import cell_count, cell_number, on_board
+from .board import cell_count, cell_number, on_board, padded_blank, padded_light, padded_moves, padded_near
 from .flow import Flow
 from .iteration import each, items_of, length
 from .kinds import number_kind
@@ -418,6 +418,15 @@ def _number_of_cell(flow: Flow, arguments: Arguments, keywords: Keywords, site: 
         return Static(None)
     cell, is_inside = cell_number(flow, arguments[0])
     return Number("int", flow.build.select(is_inside, cell, whole(-1)), -1, cell_count(flow) - 1)
+
+
+for _function, _of_board in (
+    (library.padded_blank, padded_blank), (library.padded_light, padded_light), (library.padded_moves, padded_moves),
+    (library.padded_near, padded_near),
+):  # fmt: skip
+    _OF_PYTHON[_function] = functools.partial(
+        lambda flow, arguments, keywords, site, emit: emit(flow, *arguments), emit=_of_board
+    )
 
 
 @compiles(library.cell_count)

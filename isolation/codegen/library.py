@@ -13,6 +13,22 @@ def number_of_cell(key):
     """The number of a cell of the board, -1 for other pairs of whole numbers, None for all else."""
 
 
+def padded_blank(game):
+    """The blank cells of a game, as floods need them; so are the next three."""
+
+
+def padded_light(game):
+    """The cells of the first cell's colour."""
+
+
+def padded_moves(game, player):
+    """The cells that a player can move to."""
+
+
+def padded_near(game, cells):
+    """The cells a knight's move away from any of some, and others off the board."""
+
+
 def cell_count():
     """How many cells the board has."""
 
@@ -505,33 +521,67 @@ def sum_of_floats(items, total):
 
 
 def territory(game, player):
-    movers = game.get_legal_moves(game.active_player)
-    waiters = game.get_legal_moves(game.inactive_player) - movers
-    front, other = movers, waiters
-    while front or other:
-        front = game.reach(front) - movers - waiters
-        movers = movers | front
-        other = game.reach(other) - movers - waiters
-        waiters = waiters | other
+    """Both floods in one pass: see `native/floods.py`."""
+    light = padded_light(game)
+    movers = padded_moves(game, game.active_player)
+    waiters = padded_moves(game, game.inactive_player)
+    movers_are_light = bool(movers & light)
+    if movers_are_light == bool(waiters & light):
+        odd = movers
+        left = padded_blank(game) - odd
+        front = (padded_near(game, odd) | waiters) & left
+    else:
+        odd = movers | waiters
+        left = padded_blank(game) - odd
+        front = padded_near(game, odd) & left
+    even = odd - odd
+    for _ in range(2):
+        left, even = left - front, even | front
+        front = padded_near(game, front) & left
+        left, odd = left - front, odd | front
+        front = padded_near(game, front) & left
+    while front:
+        left, even = left - front, even | front
+        front = padded_near(game, front) & left
+        left, odd = left - front, odd | front
+        front = padded_near(game, front) & left
+    claimed = ((odd & light) | (even - light)) if movers_are_light else ((odd - light) | (even & light))
+    own = len(claimed)
+    other = len(odd | even) - own
     if player == game.active_player:
-        return len(movers), len(waiters)
-    return len(waiters), len(movers)
+        return own, other
+    return other, own
 
 
 def distances(game, player):
-    return _distance(game, player), _distance(game, game.get_opponent(player))
-
-
-def _distance(game, player):
-    front = game.get_legal_moves(player)
-    seen = front
-    total, step = 0, 1
+    """Both floods in one pass: see `native/floods.py`."""
+    blank, light = padded_blank(game), padded_light(game)
+    front = padded_moves(game, player)
+    others = padded_moves(game, game.get_opponent(player))
+    own = (blank & light) if front & light else (blank - light)
+    odd = even = blank
+    total, total_of_other, ahead, step = 0, 0, 0, 0
+    if others & own:
+        total, ahead = len(front), 1
+        odd = odd - front
+        front = padded_near(game, front) & even
+        odd, even, own = even, odd, blank - own
+    front = front | others
     while front:
-        total += step * len(front)
-        front = game.reach(front) - seen
-        seen = seen | front
         step += 1
-    return total + game.width * game.height * (len(game.get_blank_spaces()) - len(seen))
+        total += (step + ahead) * len(front & own)
+        total_of_other += step * len(front - own)
+        odd = odd - front
+        front = padded_near(game, front) & even
+        step += 1
+        total += (step + ahead) * len(front - own)
+        total_of_other += step * len(front & own)
+        even = even - front
+        front = padded_near(game, front) & odd
+    size = game.width * game.height
+    unreached = (odd & own) | (even - own)
+    unreached_by_other = (odd - own) | (even & own)
+    return total + size * len(unreached), total_of_other + size * len(unreached_by_other)
 
 
 class Iterator:

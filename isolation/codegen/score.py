@@ -72,7 +72,7 @@ def _emit(flow: Flow, function: Callable[[Any, Any], float]) -> None:
     flow.function = ir.Function(flow.module, ir.FunctionType(ir.IntType(32), kinds), SCORE)
     flow.build = ir.IRBuilder(flow.function.append_basic_block("entry"))
     entry = flow.build.block
-    result, _, blank, cell_0, cell_1, turn, *_, player, parameters = flow.function.args
+    result, _, blank, cell_0, cell_1, turn, *padded, player, parameters = flow.function.args
     flow.fuel = flow.build.alloca(INT, name="fuel")
     flow.build.store(whole(MOST_ROUNDS), flow.fuel)
     flow.memory = flow.build.alloca(INT, BLOCK_WORDS + 1, name="memory")
@@ -83,7 +83,7 @@ def _emit(flow: Flow, function: Callable[[Any, Any], float]) -> None:
     flow.at(start)
     flow.state = {}
     flow.parameters = parameters
-    given: list[Value] = [Game(blank, cell_0, cell_1, turn), Player(player)]
+    given: list[Value] = [Game(blank, cell_0, cell_1, turn, padded[0] if padded else None), Player(player)]
     value = call(flow, Static(_with_slots(function)), given, {}, "heuristic")
     if not flow.is_dead:
         flow.build.store(to_float(flow, value), result)

@@ -8,11 +8,10 @@ from typing import Any
 
 from llvmlite import ir
 
-from .board import count_cells, in_mask, is_empty, lowest, without_lowest
+from .board import count_cells, is_empty, lowest, without_lowest
 from .flow import Flow, State
 from .numbers import arithmetic, number
 from .values import (
-    INT,
     Cell,
     Cells,
     Number,
@@ -143,7 +142,7 @@ def _with_sum(flow: Flow, start: Value, mask: Signal, table: list[Any]) -> Value
 def _in_eight_rounds(flow: Flow, cells: Cells, body: Callable[[Value], None], places: set[Hashable]) -> bool:
     start = flow.here()
     sizes = {place: number_of(flow, start[place]) for place in places}
-    if any(one is None or one.name == "bool" for one in sizes.values()):
+    if any(one is None or one.name == "bool" or not _is_exact(one) for one in sizes.values()):
         return False
     probe = Cell(flow.build.add(whole(0), whole(0)))
     after = _tried(flow, start, lambda: body(probe), _MOST_INSTRUCTIONS)
@@ -156,8 +155,8 @@ def _in_eight_rounds(flow: Flow, cells: Cells, body: Callable[[Value], None], pl
         start[place] = Number("float", _as_float(flow, start[place]))
     for _ in range(8):
         is_over, before = is_empty(flow, mask), {place: start[place] for place in places}
-        guarded = flow.build.or_(mask, flow.build.shl(ir.Constant(flow.mask, 1), in_mask(flow, whole(0))))
-        body(Cell(lowest(flow, flow.build.select(is_over, guarded, mask))))
+        last = ir.Constant(flow.mask, 1 << flow.rows * flow.columns - 1)
+        body(Cell(lowest(flow, flow.build.or_(mask, last))))
         for place, old in before.items():
             new = flow.here()[place]
             assert isinstance(new, Number)
@@ -165,6 +164,10 @@ def _in_eight_rounds(flow: Flow, cells: Cells, body: Callable[[Value], None], pl
             flow.here()[place] = Number("float", flow.build.select(is_over, old.signal, new.signal))
         mask = flow.build.select(is_over, mask, without_lowest(flow, mask))
     return True
+
+
+def _is_exact(one: Number) -> bool:
+    return one.name == "float" or (abs(one.low) < 1 << 53 and abs(one.high) < 1 << 53)
 
 
 def number_of(flow: Flow, value: Value) -> Number | None:
@@ -178,6 +181,3 @@ def number_of(flow: Flow, value: Value) -> Number | None:
 def _as_float(flow: Flow, value: Value) -> Signal:
     given = number(flow, value)
     return given.signal if given.name == "float" else flow.build.sitofp(given.signal, ir.DoubleType())
-
-
-__all__ = ["INT", "add_up"]

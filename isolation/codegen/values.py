@@ -133,25 +133,29 @@ class Cells(Value):
     """The list of the cells of a bitboard, in row-major or column-major order, or the set of them.
 
     Attributes:
-        order: `any` if the order of a list is that of a set, and not known.
+        order: `padded` if two bits more belong to a row, which is for `library.py` alone; `any` if the order of a list is that of a set, and not known.
         most: how many cells there are at most.
         outside: of a set, whether it may hold what is no cell of the board, too; None if it cannot.
     """
 
     signal: Signal
-    order: Literal["row", "column", "any", "set"]
+    order: Literal["row", "column", "any", "set", "padded"]
     outside: Signal = None
     most: int = field(default=128, compare=False)
 
 
 @dataclass(frozen=True)
 class Game(Value):
-    """A position with both players placed: its blank cells, where the players stand, and who is to move."""
+    """A position with both players placed: its blank cells, where the players stand, and who is to move.
+
+    `padded` are the blank cells with two bits more to a row, where a board has room for that.
+    """
 
     blank: Signal
     cell_0: Signal
     cell_1: Signal
     turn: Signal
+    padded: Signal = None
 
 
 @dataclass(frozen=True)
@@ -367,7 +371,7 @@ class Spread(Value):
     iterable: Value
 
 
-_SIGNALS = {"signal", "blank", "cell_0", "cell_1", "turn", "outside"}
+_SIGNALS = {"signal", "blank", "cell_0", "cell_1", "turn", "padded", "outside"}
 _SINGLE = {"value", "content"}
 
 
