@@ -27,6 +27,8 @@ from .values import (
 _MOST_MASKS = 6
 _MOST_INSTRUCTIONS = 40
 """How long a round may be that is written out eight times."""
+_COSTS = {"fdiv": 20, "frem": 40, "call": 20, "sdiv": 20, "srem": 20, "udiv": 20, "urem": 20}
+"""What instructions cost that cost more than one."""
 _SCALE = 1 << 10
 """Fractions whose denominator divides this are summed exactly, in any order."""
 _LARGEST = 1 << 30
@@ -94,7 +96,7 @@ def _tried(flow: Flow, state: State, emit: Callable[[], None], most: int) -> Sta
     try:
         emit()
         is_straight = flow.build.block is block and len(flow.function.blocks) == blocks and not block.is_terminated
-        is_short = len(block.instructions) - instructions <= most
+        is_short = sum(_COSTS.get(one.opname, 1) for one in block.instructions[instructions:]) <= most
         is_pure = (growths, writes) == (flow.heap.growths, flow.writes)
         after = flow.state if is_straight and is_short and is_pure else None
     except UnsupportedError:
@@ -162,7 +164,7 @@ def _in_eight_rounds(flow: Flow, cells: Cells, body: Callable[[Value], None], pl
             assert isinstance(new, Number)
             assert isinstance(old, Number)
             flow.here()[place] = Number("float", flow.build.select(is_over, old.signal, new.signal))
-        mask = flow.build.select(is_over, mask, without_lowest(flow, mask))
+        mask = without_lowest(flow, mask)
     return True
 
 
