@@ -198,6 +198,14 @@ def number_kind(kind: Value) -> Number | None:
     """The kind of numbers that a kind is one of; None if it is another."""
     if isinstance(kind, Number):
         return kind
+    if isinstance(kind, Choice):
+        if "number" not in kind.known:
+            kind.known["number"] = _number_kind_of(kind)
+        return kind.known["number"]  # type: ignore[no-any-return]
+    return _number_kind_of(kind)
+
+
+def _number_kind_of(kind: Value) -> Number | None:
     values = [kind.value] if isinstance(kind, Static) else kind.values if isinstance(kind, Choice) else []
     if not values or not all(map(is_number, values)):
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Literal
 
@@ -106,11 +106,14 @@ class Choice(Value):
 
     signal: Signal
     options: tuple[Value, ...]
+    known: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def values(self) -> list[Any]:
         """The objects themselves; functions that were defined while compiling as they are."""
-        return [option.value if isinstance(option, Static) else option for option in self.options]
+        if "values" not in self.known:
+            self.known["values"] = [one.value if isinstance(one, Static) else one for one in self.options]
+        return self.known["values"]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -395,7 +398,15 @@ def mapped(value: Value, function: Callable[[Signal], Signal]) -> Value:
     changes |= {name: mapped(getattr(value, name), function) for name in singles}
     if has_items:
         changes["items"] = tuple(mapped(item, function) for item in value.items)  # type: ignore[attr-defined]
-    return replace(value, **changes) if changes else value
+    return _changed(value, changes) if changes else value
+
+
+def _changed(value: Value, changes: dict[str, Any]) -> Value:
+    """What `dataclasses.replace` gives, at a third of the time: it is done a hundred thousand times."""
+    changed = object.__new__(type(value))
+    changed.__dict__.update(value.__dict__)
+    changed.__dict__.update(changes)
+    return changed
 
 
 def with_parts(value: Value, function: Callable[[Value], Value]) -> Value:
@@ -404,7 +415,7 @@ def with_parts(value: Value, function: Callable[[Value], Value]) -> Value:
     changes: dict[str, Any] = {name: function(getattr(value, name)) for name in singles}
     if has_items:
         changes["items"] = tuple(map(function, value.items))  # type: ignore[attr-defined]
-    return replace(value, **changes) if changes else value
+    return _changed(value, changes) if changes else value
 
 
 def parts_of(value: Value) -> Iterator[Value]:
