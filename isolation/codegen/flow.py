@@ -19,6 +19,7 @@ from .values import (
     Pointer,
     Reference,
     Signal,
+    Site,
     Static,
     Text,
     UnsupportedError,
@@ -91,7 +92,7 @@ class Flow:
         any_order: the order of what is iterated over next cannot be seen.
         additive: the variables to which what is done next for each item only adds.
         took_any_order: a set has been iterated over in some order since this was last set to False.
-        writes: how often code was emitted that changes memory.
+        writes, written: how often code was emitted that changes memory, and the sites whose objects it changes.
         hidden: variables whose values depend on the order of a set.
     """
 
@@ -113,6 +114,7 @@ class Flow:
         self.additive: set[Hashable] = set()
         self.took_any_order = False
         self.writes = 0
+        self.written: set[int] = set()
         self.hidden: set[Hashable] = set()
         self._depth = 0
         self._held = 0
@@ -233,6 +235,11 @@ class Flow:
         if not isinstance(reference, Pointer):
             raise UnsupportedError("what cannot be changed is changed")
         self.operations.write(self, reference, content)
+
+    def note_write(self, site: Site) -> None:
+        """Note that objects of a site change here."""
+        self.writes += 1
+        self.written.add(id(site.root))
 
     def demand_order(self) -> NoReturn:
         """Have code emitted again in which sets have the order of Python's."""

@@ -444,6 +444,14 @@ def _hash_of(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashabl
     return hash_of(flow, arguments[0])
 
 
+@compiles(library.in_order_of)
+def _in_order_of(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
+    content = flow.content(arguments[0])
+    if isinstance(content, ListInMemory) and content.site.root.is_unordered:
+        flow.demand_order()
+    return Static(None)
+
+
 @compiles(library.give_up)
 def _give_up(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     flow.give_up_if(Static(True))

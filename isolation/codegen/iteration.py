@@ -144,8 +144,11 @@ def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
         if not additive or not add_up(flow, content, body, additive):
             _each_cell(flow, content, body, key)
     elif isinstance(content, ListInMemory):
+        if content.site.root.is_unordered and not any_order:
+            flow.demand_order()
         _each_element(flow, value, body, key)
     elif isinstance(content, Fields) and issubclass(content.owner, library.Table):
+        flow.any_order = any_order
         each(flow, content.items[content.names.index("names")], body, key)
     elif isinstance(content, Fields) and content.owner is library.Keys:
         flow.any_order = any_order

@@ -163,6 +163,7 @@ def _unite(a: Site, b: Site) -> None:
         raise UnsupportedError("a list and another object meet in one variable")
     b.same_as = a
     a.is_list, a.was_empty = a.is_list or b.is_list, a.was_empty or b.was_empty
+    a.is_unordered |= b.is_unordered
     for name, part in b.parts.items():
         _unite(a.part(name), part)
     if b.kind is not None:

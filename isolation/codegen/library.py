@@ -45,6 +45,10 @@ def is_finite(number):
     """Whether a number is finite."""
 
 
+def in_order_of(names):
+    """Demand that the order of these is known."""
+
+
 def give_up():
     """Let Python be asked."""
 
@@ -621,11 +625,9 @@ class Table:
         cell = number_of_cell(key)
         if cell is not None and cell >= 0:
             return self.slots[cell] - 1 if self.slots else -1
-        place = 0
-        for name in self.names:
-            if name == key:
+        for place in range(len(self.names)):
+            if self.names[place] == key:
                 return place
-            place += 1
         return -1
 
     def append(self, key, value):
@@ -642,8 +644,8 @@ class Table:
         self.held.pop(place)
         self.slots.clear()
         later = 0
-        for key in self.names:
-            cell = number_of_cell(key)
+        for place in range(len(self.names)):
+            cell = number_of_cell(self.names[place])
             later += 1
             if cell is not None and cell >= 0:
                 if not self.slots:
@@ -704,6 +706,7 @@ class Table:
     def popitem(self):
         if not self.names:
             raise KeyError
+        in_order_of(self.names)
         pair = self.names[-1], self.held[-1]
         self.remove(len(self.names) - 1)
         return pair
@@ -726,9 +729,11 @@ class Table:
         return Keys(self)
 
     def values(self):
+        in_order_of(self.names)
         return self.held
 
     def items(self):
+        in_order_of(self.names)
         return [(self.names[place], self.held[place]) for place in range(len(self.names))]
 
 

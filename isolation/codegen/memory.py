@@ -27,6 +27,7 @@ from .values import (
     UnsupportedError,
     Value,
     of_kind,
+    parts_of,
     signals_of,
     whole,
 )
@@ -144,7 +145,6 @@ def store_value(flow: Flow, address: Signal, offset: Signal, value: Value) -> No
 
 
 def _store(flow: Flow, address: Signal, offset: Signal, signals: list[Signal]) -> None:
-    flow.writes += 1
     place = 0
     for signal in signals:
         _write(flow, signal, address, flow.build.add(offset, whole(place)))
@@ -210,6 +210,7 @@ def read(flow: Flow, pointer: Pointer) -> Value:
 def write(flow: Flow, pointer: Pointer, content: Value) -> None:
     """Let an object in memory hold something else."""
     site = pointer.site.root
+    flow.note_write(site)
     if not site.is_list:
         _store(flow, pointer.signal, whole(0), _of_site(flow, site, _as_fields(flow, content))[1])
     elif isinstance(content, ListInMemory):
@@ -270,12 +271,13 @@ def length_of(flow: Flow, content: ListInMemory) -> Number:
 
 def set_length(flow: Flow, content: ListInMemory, length: Signal) -> None:
     """Cut a list off."""
-    flow.writes += 1
+    flow.note_write(content.site)
     _write(flow, length, content.signal, whole(_LENGTH))
 
 
 def append(flow: Flow, content: ListInMemory, value: Value) -> None:
     """Add an element to a list."""
+    flow.note_write(content.site)
     count, signals = _of_site(flow, content.site, value)
     function = flow.module.globals.get(RESERVE)
     if function is None:
@@ -324,6 +326,7 @@ def element_at(flow: Flow, content: ListInMemory, index: Signal) -> Value:
 
 def set_element(flow: Flow, content: ListInMemory, index: Signal, value: Value) -> None:
     """Put a value at an index that a list has."""
+    flow.note_write(content.site)
     count, signals = _of_site(flow, content.site, value)
     elements = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
     _store(flow, elements, flow.build.mul(index, whole(count)), signals)
@@ -338,3 +341,17 @@ def drop_first(flow: Flow, content: ListInMemory) -> None:
     _write(flow, flow.build.gep(elements, [whole(count)]), content.signal, whole(_ELEMENTS))
     _write(flow, flow.build.sub(capacity, whole(count)), content.signal, whole(_CAPACITY))
     set_length(flow, content, flow.build.sub(length, whole(1)))
+
+
+def sites_in(flow: Flow, value: Value) -> set[int]:
+    """The sites of all objects in memory that can be reached from a value."""
+    found: set[int] = set()
+    waiting = list(parts_of(value))
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Reference) and ("object", part.number) in flow.here():
+            waiting += parts_of(flow.here()["object", part.number])
+        if isinstance(part, Pointer | ListInMemory) and id(part.site.root) not in found:
+            found.add(id(part.site.root))
+            waiting += parts_of(part.site.root.kind) if part.site.root.kind is not None else []
+    return found

@@ -20,20 +20,23 @@ class Effects:
         grown: names of the sets that it adds to, once for each place that does.
         counted: names of the numbers that it adds to.
         own: names that each round sets anew.
+        filled: names of the dictionaries that get an entry for each item.
     """
 
     grown: list[str] = field(default_factory=list)
     counted: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
+    filled: set[str] = field(default_factory=set)
+    item: str = ""
 
 
 def effects_in_any_order(loop: ast.For) -> Effects | None:
     """What a loop does to variables, if its order cannot be seen; None if it may be."""
     body = _without_continue(loop.body)
-    effects = Effects(own=set(_names(loop.target)))
+    effects = Effects(own=set(_names(loop.target)), item=ast.unparse(loop.target))
     if loop.orelse or not all(_note(statement, effects) for statement in body):
         return None
-    changed = {*effects.grown, *effects.counted}
+    changed = {*effects.grown, *effects.counted, *effects.filled}
     return effects if not changed & effects.own and _reads_no_other(body, effects, changed) else None
 
 
@@ -64,6 +67,11 @@ def _note(statement: ast.stmt, effects: Effects) -> bool:
             return True
         case ast.AugAssign(ast.Name(name), ast.Add() | ast.Sub()):
             effects.counted.add(name)
+            return True
+        case ast.Assign([ast.Subscript(ast.Name(name), key)]) if ast.unparse(key).strip("()") == effects.item.strip(
+            "()"
+        ):
+            effects.filled.add(name)
             return True
         case ast.Assign([target]) if not any(
             isinstance(part, ast.Subscript | ast.Attribute) for part in ast.walk(target)

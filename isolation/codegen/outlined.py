@@ -15,7 +15,7 @@ from llvmlite import ir
 from .flow import Flow
 from .frames import Frame, Function, names_changed_around, names_in
 from .kinds import in_memory, join
-from .memory import load_value, size_of, store_value
+from .memory import load_value, sites_in, size_of, store_value
 from .values import (
     INT,
     POINTER,
@@ -66,6 +66,9 @@ def call_outlined(flow: Flow, node: Function, around: Frame, bound: dict[str, Va
     for key, kind in version.kinds.items():
         value = given.get(key)
         arguments += signals_of(blank_of(kind) if value is None else flow.operations.convert(flow, value, kind))
+    flow.writes += 1
+    for value in given.values():
+        flow.written |= sites_in(flow, value)
     return _called(flow, version, (id(node), own), arguments, captured)
 
 

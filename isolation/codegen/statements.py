@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from . import library
 from .calls import kept
 from .expressions import (
     assign,
@@ -22,6 +23,7 @@ from .expressions import (
 from .flow import Flow, Handler, State
 from .frames import Frame
 from .iteration import each, items_of
+from .memory import sites_in
 from .methods import call_method
 from .numbers import as_bit
 from .operations import (
@@ -35,7 +37,20 @@ from .operations import (
     truth_of,
 )
 from .orders import effects_in_any_order
-from .values import Cells, Number, Reference, Static, UnsupportedError, Value, parts_of, truth, whole
+from .values import (
+    Cells,
+    Entries,
+    Fields,
+    Number,
+    Pointer,
+    Reference,
+    Static,
+    UnsupportedError,
+    Value,
+    parts_of,
+    truth,
+    whole,
+)
 
 
 def run_body(flow: Flow, frame: Frame) -> None:
@@ -191,7 +206,8 @@ def _for_in_any_order(flow: Flow, node: ast.For, emit: Callable[[], None]) -> No
     effects = effects_in_any_order(node)
     if effects is None:
         flow.demand_order()
-    frame, before, writes = frame_of(flow), dict(flow.here()), flow.writes
+    frame, before = frame_of(flow), dict(flow.here())
+    written, flow.written = flow.written, set()
     values = [flow.here().get(("local", frame.number, name)) for name in effects.grown]
     grown = {("object", value.number) for value in values if isinstance(value, Reference)}
     if any(not isinstance(value, Reference) or not isinstance(flow.content(value), Cells) for value in values):
@@ -200,6 +216,9 @@ def _for_in_any_order(flow: Flow, node: ast.For, emit: Callable[[], None]) -> No
     emit()
     if flow.is_dead:
         return
+    filled = [flow.here().get(("local", frame.number, name)) for name in effects.filled]
+    allowed = set().union(*(sites_in(flow, value) for value in filled if value is not None))
+    grown |= {key for key in before if is_part_of(flow, key, filled)}
     counted = {("local", frame.number, name) for name in effects.counted}
     own = {("local", frame.number, name) for name in effects.own}
     changed = {key for key, value in before.items() if flow.here().get(key) is not value}
@@ -207,11 +226,39 @@ def _for_in_any_order(flow: Flow, node: ast.For, emit: Callable[[], None]) -> No
     are_whole = all(
         isinstance(value := flow.here().get(key), Number) and value.name == "int" for key in counted & changed
     )
-    if flow.writes > writes or changed - grown - counted - own or not are_whole:
+    others = set().union(*(sites_in(flow, value) for value in before.values())) - allowed
+    is_only_filled, flow.written = not flow.written & others, flow.written | written
+    if not is_only_filled or changed - grown - counted - own or not are_whole:
         flow.demand_order()
+    for value in filled:
+        _forget_order(flow, value)
     for key in own:
         flow.here().pop(key, None)
         flow.hidden.add(key)
+
+
+def is_part_of(flow: Flow, key: Any, values: Sequence[Value | None]) -> bool:
+    """Whether a location is one of these objects, or in one."""
+    waiting = [part for value in values if value is not None for part in parts_of(value)]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Reference):
+            if key == ("object", part.number):
+                return True
+            waiting += parts_of(flow.here().get(("object", part.number), Static(None)))
+    return False
+
+
+def _forget_order(flow: Flow, value: Value | None) -> None:
+    """Note that the keys of a dictionary are in an order that is not known."""
+    content = flow.content(value) if value is not None else None
+    if isinstance(content, Fields) and issubclass(content.owner, library.Table):
+        names = content.items[content.names.index("names")]
+        pointer = flow.operations.point(flow, names) if isinstance(names, Reference) else names
+        assert isinstance(pointer, Pointer)
+        pointer.site.root.is_unordered = True
+    elif not isinstance(content, Entries) or len(content.keys) > 1:
+        flow.demand_order()
 
 
 def is_named(state: State, key: Hashable) -> bool:

@@ -185,6 +185,7 @@ class Site:
 
     Attributes:
         kind: of a list's elements, or of another object's content; None while there is none.
+        is_unordered: the keys of a dictionary came in the order of a set, which is not known.
         was_empty: code relies on there being no elements.
     """
 
@@ -192,6 +193,7 @@ class Site:
     kind: Value | None = None
     is_list: bool = False
     was_empty: bool = False
+    is_unordered: bool = False
     same_as: Site | None = None
     parts: dict[str, Site] = field(default_factory=dict)
 
