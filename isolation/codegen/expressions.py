@@ -74,6 +74,7 @@ def evaluate(flow: Flow, node: ast.AST) -> Value:
     if compiled is None:
         raise UnsupportedError(f"an expression of the kind {type(node).__name__}")
     flow.node = node
+    flow.heap.spend(1)
     return compiled(flow, node)
 
 

@@ -94,6 +94,7 @@ def _joined(a: Value, b: Value, widens: bool) -> Value | None:
     return _joined_contents(a, b, widens)
 
 
+_MOST_OPTIONS = 256
 _KNOWN = (Static, Choice, Closure)
 
 
@@ -234,6 +235,8 @@ def _joined_static(a: Static | Choice, b: Static | Choice, widens: bool) -> Valu
         return join(tuples[0], tuples[1], widens)
     options = [*(a.options if isinstance(a, Choice) else (a,))]
     options += [option for option in (b.options if isinstance(b, Choice) else (b,)) if option not in options]
+    if len(options) > _MOST_OPTIONS:
+        raise UnsupportedError("a variable that holds one of many objects")
     return Choice(INT, tuple(options))
 
 

@@ -187,7 +187,7 @@ def lifted(flow: Flow, function: Callable[..., Any], *values: Value) -> Value | 
     return choice(flow, indices[0], results)
 
 
-_MOST_COMBINED = 4096
+_MOST_COMBINED = 2048
 """How many combinations of arguments a function is computed for while compiling."""
 
 
@@ -214,6 +214,7 @@ def tabulated(flow: Flow, function: Callable[..., Any], *values: Value) -> Value
             combined = [(*row, pair) for row in combined for pair in enumerate(one.values)]
         if len(combined) > _MOST_COMBINED:
             return None
+    flow.heap.spend(len(combined) // 4)
     try:
         results = [function(*(value for _, value in row)) for row in combined]
     except Exception:

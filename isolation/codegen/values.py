@@ -216,6 +216,9 @@ class Site:
         return hash(Site)
 
 
+_MOST_WORK = 50_000
+
+
 @dataclass(eq=False)
 class Heap:
     """What is remembered when the code of a heuristic is emitted again.
@@ -225,6 +228,7 @@ class Heap:
         sites: of objects, by their numbers.
         loops: the kinds of variables at the heads of loops.
         growths: how often a site has grown after code had been emitted for it.
+        work: how many expressions code has been emitted for, each time they were.
         keeps_order: sets are not bitboards, as their order can be seen.
         leaves_board: a set of cells may be asked to hold what is no cell of the board.
         outlined: the syntax trees of functions that are not written in where they are called.
@@ -238,6 +242,7 @@ class Heap:
     sites: dict[int, Site] = field(default_factory=dict)
     loops: dict[Hashable, dict[Hashable, Value | None]] = field(default_factory=dict)
     growths: int = 0
+    work: int = 0
     keeps_order: bool = False
     leaves_board: bool = False
     outlined: set[Any] = field(default_factory=set)
@@ -246,6 +251,16 @@ class Heap:
     results: dict[Hashable, Value] = field(default_factory=dict)
     errors: list[type[BaseException]] = field(default_factory=list)
     in_memory: set[int] = field(default_factory=set)
+
+    def spend(self, work: int) -> None:
+        """Count work.
+
+        Raises:
+            UnsupportedError: it has become too much.
+        """
+        self.work += work
+        if self.work > _MOST_WORK:
+            raise UnsupportedError("it takes too long to compile: it is large when it is written out")
 
     def outline(self, *nodes: Any) -> None:
         """Have code emitted again in which functions are not written in where they are called."""
