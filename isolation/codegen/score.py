@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -50,6 +50,11 @@ def score_module(
     Raises:
         UnsupportedError: the heuristic cannot be compiled, and the line where.
     """
+    return _module(function, rows, columns, keeps_order)[0]
+
+
+def _module(function: Any, rows: int, columns: int, keeps_order: bool) -> tuple[ir.Module, bool]:
+    """The module, and whether sets of cells may be asked to hold what is none."""
     heap = Heap(keeps_order=keeps_order)
     for _ in range(_MOST_PASSES):
         growths = heap.growths
@@ -60,7 +65,7 @@ def score_module(
             if heap.growths == growths:
                 raise UnsupportedError(error.reason, error.line or flow.line, error.is_unrepeatable) from None
         if heap.growths == growths:
-            return flow.module
+            return flow.module, heap.leaves_board
     raise UnsupportedError("the kinds of what its containers hold do not settle")
 
 
@@ -121,14 +126,19 @@ def _finish(flow: Flow, entry: Any) -> None:
         ]
 
 
-def score_text(function: Callable[[Any, Any], float], rows: int, columns: int) -> str:
-    """The text of `score_module`, the same in every process.
+def score_texts(function: Callable[[Any, Any], float], rows: int, columns: int) -> Iterator[str]:
+    """Yield the text of `score_module`, the same in every process; then another for where that is not enough.
+
+    The second has no bitboards for sets, which may then hold what is no cell of the board.
 
     Raises:
         CompileError: the heuristic cannot be compiled.
     """
     try:
-        return str(score_module(function, rows, columns))
+        module, leaves_board = _module(function, rows, columns, False)
+        yield str(module)
+        if leaves_board:
+            yield str(_module(function, rows, columns, True)[0])
     except RecursionError:
         raise UnsupportedError("it is nested too deeply to be compiled") from None
     except CompileError:

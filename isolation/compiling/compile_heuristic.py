@@ -10,14 +10,14 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen.score import score_text
+from ..codegen.score import score_texts
 from ..loading.integrity import ChangedError, unchanged
 from ..native import workspaces
 from ..native.layout import FAILED
@@ -117,19 +117,15 @@ def mark_uncompilable(function: Heuristic, size: tuple[int, int], reason: str) -
     """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
     refusal = _written(Problem(reason))
     with suppress(CompileError):
-        code_cache.write(_problem_file(_direct_module(base_function(function), size), size), refusal)
+        for text in score_texts(base_function(function), *size):
+            code_cache.write(_problem_file(_direct_module(text, size), size), refusal)
     for attempt in range(ATTEMPTS):
         with suppress(CompileError):
             code_cache.write(_problem_file(_score_module(rewrite(function, attempt, size)), size), refusal)
 
 
-def _direct_module(function: Heuristic, size: tuple[int, int]) -> ScoreModule:
-    """The module that the compiler in front makes of a heuristic.
-
-    Raises:
-        CompileError: it does not take the heuristic.
-    """
-    text = score_text(function, *size)
+def _direct_module(text: str, size: tuple[int, int]) -> ScoreModule:
+    """The module of what the compiler in front makes of a heuristic."""
     return ScoreModule(code_cache.folder() / code_cache.fingerprint(text), text, size)
 
 
@@ -154,7 +150,8 @@ def compiled_alone(function: Heuristic, size: tuple[int, int] = (7, 7)) -> Compi
         CompileError: why it cannot be compiled, with the line of the reason where known.
     """
     with suppress(CompileError):
-        return _at_defaults(function, _direct_module(base_function(function), size))
+        text = next(score_texts(base_function(function), *size))
+        return _at_defaults(function, _direct_module(text, size))
     rewritten = rewrite(function, size=size)
     compiled = _uncompiled(function, rewritten)
     if problem := _why_not_compiled(compiled, rewritten, size):
@@ -172,9 +169,10 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def _compiled_or_refused(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic | CompileError:
     with suppress(CompileError):
-        compiled = _at_defaults(function, _direct_module(function, size))
-        if _judged(compiled, size, lambda: _find_problem(compiled, None, size)) is None:
-            return compiled
+        for text in score_texts(function, *size):
+            compiled = _at_defaults(function, _direct_module(text, size))
+            if _judged(compiled, size, partial(_find_problem, compiled, None, size)) is None:
+                return compiled
     return _rewritten_or_refused(function, size)
 
 
