@@ -14,8 +14,8 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from ..usercode.function_source import changed_globals, definition, file_tree, is_users
+from . import groups, library, standard, tables
 from . import iterables as iterables
-from . import library
 from .flow import Flow
 from .frames import Frame, Function, has_functions, is_generator
 from .functions import compiled_call, is_pure
@@ -233,7 +233,7 @@ def kept(flow: Flow, value: Value) -> Value:
         node = flow.node
         items = call(flow, Static(list), [value], {}, (id(node), "kept"))
         flow.node = node
-        return call(flow, Static(library.Iterator), [items], {}, (id(node), "iterator"))
+        return call(flow, Static(tables.Iterator), [items], {}, (id(node), "iterator"))
     if any(isinstance(part, Lazy) and not part.is_range for part in parts_of(value)):
         raise UnsupportedError("an iterator that is kept")
     return value
@@ -248,8 +248,8 @@ def _written_in(
 ) -> Value:
     """Emit a function's code where it is called; what it returns."""
     frames: list[Frame] = flow.frames
-    is_ours = around.space is vars(library)
-    if around.space is not vars(library):
+    is_ours = any(around.space is vars(module) for module in (library, standard, tables, groups))
+    if not is_ours:
         bound = {name: kept(flow, value) for name, value in bound.items()}
         if flow.is_dead:
             return Static(None)
@@ -351,7 +351,7 @@ def _construct(
         fields |= dict(zip(owner._fields, arguments, strict=False)) | keywords
         if set(fields) == set(owner._fields):
             return Tuple(tuple(fields[name] for name in owner._fields), owner)
-    is_ours = issubclass(owner, library.Table)
+    is_ours = issubclass(owner, tables.Table)
     is_plain = all(is_users(base) or base in (object, ABC) for base in owner.__mro__)
     if not is_ours and not is_plain and owner.__mro__[1:] != (object,):
         raise UnsupportedError(f"an object of the class {owner.__name__}")

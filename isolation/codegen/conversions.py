@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from . import library
+from . import tables
 from .board import column_of, row_of
 from .flow import Flow
 from .iteration import items_of
@@ -68,7 +68,7 @@ def convert(flow: Flow, value: Value, kind: Value) -> Value:
     if isinstance(kind, Items | Entries | Fields) and type(value) is type(kind):
         items = _all(flow, value.items, kind.items)  # type: ignore[attr-defined]
         return replace(kind, items=items)
-    if isinstance(kind, Fields) and isinstance(value, Entries) and kind.owner is library.Table:
+    if isinstance(kind, Fields) and isinstance(value, Entries) and kind.owner is tables.Table:
         return convert(flow, as_table(flow, value), kind)
     raise UnsupportedError(f"{name_of(kind_of(value))} becomes {name_of(kind)}")
 

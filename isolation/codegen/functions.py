@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Hashable, Sequence
 from typing import Any
 
 from ..rules.classic_board import Board
-from . import library
+from . import groups, library, tables
 from .board import cell_count, cell_number, on_board, padded_blank, padded_light, padded_moves, padded_near
 from .flow import Flow
 from .iteration import each, items_of, length
@@ -396,7 +396,7 @@ def pairs_of(flow: Flow, value: Value, site: Hashable) -> Value:
     """The pairs of a dictionary, or an iterable itself."""
     content = flow.content(value)
     is_dictionary = isinstance(content, Entries) or isinstance(getattr(content, "value", None), dict)
-    if is_dictionary or (isinstance(content, Fields) and issubclass(content.owner, library.Table)):
+    if is_dictionary or (isinstance(content, Fields) and issubclass(content.owner, tables.Table)):
         return call_method(flow, value, "items", [], {}, (site, "items"))
     return value
 
@@ -409,7 +409,7 @@ def _pairs_of(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashab
 @compiles(dict.fromkeys)
 def _fromkeys(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     made = _dict(flow, [], {}, site)
-    return in_library(flow, library.filled_table, [made, *arguments, Static(None)][:3], site)
+    return in_library(flow, tables.filled_table, [made, *arguments, Static(None)][:3], site)
 
 
 @compiles(library.number_of_cell)
@@ -467,7 +467,7 @@ def _bytearray(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hasha
 
 @compiles(Counter)
 def _counter(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    made = flow.operations.call(flow, Static(library.Counted), [], {}, (site, "counter"))
+    made = flow.operations.call(flow, Static(tables.Counted), [], {}, (site, "counter"))
     if arguments:
         call_method(flow, made, "update", arguments, {}, (site, "count"))
     return made
@@ -475,7 +475,7 @@ def _counter(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashabl
 
 @compiles(defaultdict)
 def _defaultdict(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    return flow.operations.call(flow, Static(library.Defaulted), arguments, keywords, (site, "defaultdict"))
+    return flow.operations.call(flow, Static(tables.Defaulted), arguments, keywords, (site, "defaultdict"))
 
 
 _MOST_SORTED = 5
@@ -533,7 +533,7 @@ def _isinstance(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hash
         raise UnsupportedError("isinstance of a class that is not known")
     if isinstance(value, Static):
         return Static(isinstance(value.value, classes.value))
-    if classes.value in (library.Group, library.Keys):
+    if classes.value in (groups.Group, tables.Keys):
         return Static(isinstance(value, Fields) and value.owner is classes.value)
     if isinstance(value, Lazy | Game | Player):
         return Static(issubclass(Generator if isinstance(value, Lazy) else Board, classes.value))
@@ -544,8 +544,8 @@ def _isinstance(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hash
 
 
 _STANDS_FOR = {
-    library.Keys: type({}.keys()),
-    library.Table: dict, library.Counted: Counter, library.Defaulted: defaultdict, library.Group: set,
+    tables.Keys: type({}.keys()),
+    tables.Table: dict, tables.Counted: Counter, tables.Defaulted: defaultdict, groups.Group: set,
 }  # fmt: skip
 
 

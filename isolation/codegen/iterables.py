@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from . import library
+from . import library, standard, tables
 from .flow import Flow
 from .functions import _OF_PYTHON, Arguments, Compiled, Keywords, compiles, in_library, known_items
 from .iteration import Body, each, each_of_range, items_of, length
@@ -52,13 +52,13 @@ def _sum(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -
         if took_any_order:
             flow.demand_order()
         if sys.version_info >= (3, 12):
-            return in_library(flow, library.sum_of_floats, [arguments[0], start], site)
+            return in_library(flow, standard.sum_of_floats, [arguments[0], start], site)
     return result
 
 
 @compiles(math.fsum)
 def _fsum(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    return in_library(flow, library.exact_sum, arguments, site)
+    return in_library(flow, standard.exact_sum, arguments, site)
 
 
 @compiles(statistics.mean, statistics.fmean)
@@ -81,7 +81,7 @@ def compare_to_zero(flow: Flow, count: Value) -> Any:
 
 @compiles(statistics.median)
 def _median(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    return in_library(flow, library.median, [in_list(flow, arguments[0], site)], site)
+    return in_library(flow, standard.median, [in_list(flow, arguments[0], site)], site)
 
 
 @compiles(itertools.zip_longest)
@@ -89,14 +89,14 @@ def _zip_longest(flow: Flow, arguments: Arguments, keywords: Keywords, site: Has
     if len(arguments) != 2:
         raise UnsupportedError("zip_longest of other than two iterables")
     lists = [in_list(flow, argument, (site, place)) for place, argument in enumerate(arguments)]
-    return in_library(flow, library.zipped_to_longest, [*lists, keywords.get("fillvalue", Static(None))], site)
+    return in_library(flow, standard.zipped_to_longest, [*lists, keywords.get("fillvalue", Static(None))], site)
 
 
 for _function, _in_python in (
-    (heapq.heappush, library.heappush), (heapq.heappop, library.heappop), (heapq.heapify, library.heapify),
-    (heapq.heappushpop, library.heappushpop), (heapq.nsmallest, library.nsmallest), (heapq.nlargest, library.nlargest),
-    (bisect.bisect_left, library.bisect_left), (bisect.bisect_right, library.bisect_right),
-    (bisect.bisect, library.bisect_right), (bisect.insort, library.insort),
+    (heapq.heappush, standard.heappush), (heapq.heappop, standard.heappop), (heapq.heapify, standard.heapify),
+    (heapq.heappushpop, standard.heappushpop), (heapq.nsmallest, standard.nsmallest), (heapq.nlargest, standard.nlargest),
+    (bisect.bisect_left, standard.bisect_left), (bisect.bisect_right, standard.bisect_right),
+    (bisect.bisect, standard.bisect_right), (bisect.insort, standard.insort),
 ):  # fmt: skip
     _OF_PYTHON[_function] = functools.partial(
         lambda flow, arguments, keywords, site, written: flow.operations.call(
@@ -109,7 +109,7 @@ for _function, _in_python in (
 @compiles(math.prod)
 def _product_of(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     start = keywords.get("start", Static(1))
-    return in_library(flow, library.folded, [Static(operator.mul), arguments[0], start], site)
+    return in_library(flow, standard.folded, [Static(operator.mul), arguments[0], start], site)
 
 
 def in_any_order(flow: Flow, value: Value) -> Value:
@@ -180,7 +180,7 @@ _MOST_FOLDED = 12
 def _reduce(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     known = known_items(flow, arguments[1])
     if known is None or len(known) > _MOST_FOLDED:
-        return in_library(flow, library.reduced if len(arguments) < 3 else library.folded, arguments, site)
+        return in_library(flow, standard.reduced if len(arguments) < 3 else standard.folded, arguments, site)
     items = [*arguments[2:], *known]
     if not items:
         flow.fail(TypeError)
@@ -379,10 +379,10 @@ def in_list(flow: Flow, value: Value, site: Hashable) -> Value:
     return value
 
 
-_OF_PYTHON[itertools.pairwise] = _of_lists(library.neighbours)
+_OF_PYTHON[itertools.pairwise] = _of_lists(standard.neighbours)
 
 
-for _function, _of_two in ((itertools.combinations, library.pairs), (itertools.permutations, library.ordered_pairs)):
+for _function, _of_two in ((itertools.combinations, standard.pairs), (itertools.permutations, standard.ordered_pairs)):
     _OF_PYTHON[_function] = functools.partial(
         lambda flow, arguments, keywords, site, function, of_two: _selections(flow, arguments, site, function, of_two),
         function=_function,
@@ -395,7 +395,7 @@ def _selections(flow: Flow, arguments: Arguments, site: Hashable, function: Any,
     known = known_items(flow, arguments[0])
     if known is not None and isinstance(count, Static):
         return Tuple(tuple(map(Tuple, function(known, count.value))))
-    chosen = {2: of_two, 3: library.triples if of_two is library.pairs else None}
+    chosen = {2: of_two, 3: standard.triples if of_two is standard.pairs else None}
     written = chosen.get(count.value) if isinstance(count, Static) else None
     if written is None:
         raise UnsupportedError(f"{function.__name__} of such a number of items")
@@ -405,14 +405,14 @@ def _selections(flow: Flow, arguments: Arguments, site: Hashable, function: Any,
 @compiles(itertools.islice)
 def _islice(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     start, stop, step = (Static(0), arguments[1], Static(1)) if len(arguments) == 2 else [*arguments[1:], Static(1)][:3]
-    return in_library(flow, library.every, [arguments[0], start, stop, step], site)
+    return in_library(flow, standard.every, [arguments[0], start, stop, step], site)
 
 
 _OF_PYTHON[itertools.takewhile] = lambda flow, arguments, keywords, site: in_library(
-    flow, library.taken_while, arguments, site
+    flow, standard.taken_while, arguments, site
 )
 _OF_PYTHON[itertools.dropwhile] = lambda flow, arguments, keywords, site: in_library(
-    flow, library.dropped_while, arguments, site
+    flow, standard.dropped_while, arguments, site
 )
 
 
@@ -420,13 +420,13 @@ _OF_PYTHON[itertools.dropwhile] = lambda flow, arguments, keywords, site: in_lib
 def _accumulate(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     function = keywords.get("func", arguments[1] if len(arguments) > 1 else Static(operator.add))
     start = keywords.get("initial", Static(None))
-    return in_library(flow, library.accumulated, [arguments[0], function, start], site)
+    return in_library(flow, standard.accumulated, [arguments[0], function, start], site)
 
 
 @compiles(itertools.groupby)
 def _groupby(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     key = keywords.get("key", arguments[1] if len(arguments) > 1 else Static(None))
-    return in_library(flow, library.grouped, [arguments[0], key], site)
+    return in_library(flow, standard.grouped, [arguments[0], key], site)
 
 
 @compiles(itertools.repeat)
@@ -444,10 +444,10 @@ def _repeat(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable
 @compiles(next)
 def _next(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     content = flow.content(arguments[0])
-    if isinstance(content, Fields) and content.owner is library.Iterator:
+    if isinstance(content, Fields) and content.owner is tables.Iterator:
         if len(arguments) == 1:
             return call_method(flow, arguments[0], "__next__", [], {}, site)
-        return in_library(flow, library.next_or, arguments, site)
+        return in_library(flow, tables.next_or, arguments, site)
     if not isinstance(content, Lazy):
         raise UnsupportedError("next of what is no iterator")
     return in_library(flow, library.first_of if len(arguments) == 1 else library.first_of_or, arguments, site)

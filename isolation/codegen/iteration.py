@@ -8,7 +8,7 @@ from typing import Any
 from llvmlite import ir
 
 from ..rules.geometry import column_masks
-from . import library
+from . import groups, tables
 from .board import column_of, count_cells, is_empty, lowest, on_board, row_of, without_lowest
 from .flow import Flow
 from .memory import element_at, length_of
@@ -147,14 +147,14 @@ def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
         if content.site.root.is_unordered and not any_order:
             flow.demand_order()
         _each_element(flow, value, body, key)
-    elif isinstance(content, Fields) and issubclass(content.owner, library.Table):
+    elif isinstance(content, Fields) and issubclass(content.owner, tables.Table):
         flow.any_order = any_order
         each(flow, content.items[content.names.index("names")], body, key)
-    elif isinstance(content, Fields) and content.owner is library.Keys:
+    elif isinstance(content, Fields) and content.owner is tables.Keys:
         flow.any_order = any_order
         each(flow, content.items[0], body, key)
-    elif isinstance(content, Fields) and content.owner in (library.Group, library.Iterator):
-        emit = _each_member if content.owner is library.Group else _each_rest
+    elif isinstance(content, Fields) and content.owner in (groups.Group, tables.Iterator):
+        emit = _each_member if content.owner is groups.Group else _each_rest
         emit(flow, value, body, key)
     elif isinstance(content, Static) and any_order and loses_its_order(content.value):
         _each_item(flow, list(map(Static, sorted(content.value, key=repr))), body, key)

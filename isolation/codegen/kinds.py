@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 
-from . import library
+from . import groups, tables
 from .values import (
     BOOL,
     FLOAT,
@@ -101,7 +101,7 @@ _KNOWN = (Static, Choice, Closure)
 def _is_empty_of(held: Held, other: Held | Pointer) -> bool:
     """Whether a set of cells meets one of anything, which it can only be an empty one of."""
     content = other.content if isinstance(other, Held) else other.site.root.kind
-    is_group = isinstance(content, Fields) and content.owner is library.Group
+    is_group = isinstance(content, Fields) and content.owner is groups.Group
     return is_group and isinstance(held.content, Cells) and held.content.order == "set"
 
 
@@ -139,8 +139,8 @@ def _pointer_to(held: Held) -> Pointer:
 
 def _table_kind(content: Entries, site: Site) -> Fields:
     lists = (Items(content.keys), Items(content.items), Items(()))
-    held = [Held(items, site.part(name)) for name, items in zip(library.Table.PARTS, lists, strict=True)]
-    return Fields(library.Table, library.Table.PARTS, tuple(held))
+    held = [Held(items, site.part(name)) for name, items in zip(tables.Table.PARTS, lists, strict=True)]
+    return Fields(tables.Table, tables.Table.PARTS, tuple(held))
 
 
 def grow(site: Site, kind: Value) -> Value:

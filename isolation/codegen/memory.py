@@ -6,7 +6,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from . import library
+from . import groups, library, tables
 from .flow import Flow
 from .kinds import grow
 from .values import (
@@ -167,10 +167,10 @@ def point(flow: Flow, reference: Reference) -> Pointer:
         return content
     site = flow.heap.site(reference.number)
     wanted = site.kind
-    if isinstance(content, Cells) and isinstance(wanted, Fields) and wanted.owner is library.Group:
+    if isinstance(content, Cells) and isinstance(wanted, Fields) and wanted.owner is groups.Group:
         if not isinstance(content.signal, ir.Constant):
             flow.demand_order()
-        group = flow.operations.call(flow, Static(library.Group), [], {}, "group")
+        group = flow.operations.call(flow, Static(groups.Group), [], {}, "group")
         content = flow.here()["object", reference.number] = flow.content(group)
         if isinstance(content, Pointer):
             return content
@@ -194,7 +194,7 @@ def _as_fields(flow: Flow, content: Value) -> Value:
 def as_table(flow: Flow, content: Entries) -> Fields:
     """The content of a dictionary whose keys are known as that of one whose keys are not."""
     lists = tuple(map(flow.new, (Items(content.keys), Items(content.items), Items(()))))
-    return Fields(library.Table, library.Table.PARTS, lists)
+    return Fields(tables.Table, tables.Table.PARTS, lists)
 
 
 def read(flow: Flow, pointer: Pointer) -> Value:

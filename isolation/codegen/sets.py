@@ -1,4 +1,4 @@
-"""Sets: bitboards of cells where their order cannot be seen, else `library.Group`, which has the order of CPython's."""
+"""Sets: bitboards of cells where their order cannot be seen, else `groups.Group`, which has the order of CPython's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from . import library
+from . import groups
 from .board import bit_of, cell_count, cell_number, cells_of, no_cells
 from .flow import Flow
 from .iteration import each, loses_its_order
@@ -38,7 +38,7 @@ Arguments = Sequence[Value]
 def new_set(flow: Flow, site: Hashable) -> Value:
     """A reference to a new, empty set."""
     if flow.heap.keeps_order:
-        return flow.operations.call(flow, Static(library.Group), [], {}, (site, "set"))
+        return flow.operations.call(flow, Static(groups.Group), [], {}, (site, "set"))
     return flow.new(Cells(no_cells(flow), "set"))
 
 
@@ -96,7 +96,7 @@ def either(flow: Flow, outside: Signal, more: Signal) -> Signal:
 
 def become_group(flow: Flow, made: Value, site: Hashable) -> None:
     """Let an empty set of cells be one of anything."""
-    group = flow.operations.call(flow, Static(library.Group), [], {}, (site, "group"))
+    group = flow.operations.call(flow, Static(groups.Group), [], {}, (site, "group"))
     flow.change(made, flow.content(group))
 
 

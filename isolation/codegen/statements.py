@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from . import library
+from . import tables
 from .calls import kept
 from .expressions import (
     assign,
@@ -252,7 +252,7 @@ def is_part_of(flow: Flow, key: Any, values: Sequence[Value | None]) -> bool:
 def _forget_order(flow: Flow, value: Value | None) -> None:
     """Note that the keys of a dictionary are in an order that is not known."""
     content = flow.content(value) if value is not None else None
-    if isinstance(content, Fields) and issubclass(content.owner, library.Table):
+    if isinstance(content, Fields) and issubclass(content.owner, tables.Table):
         names = content.items[content.names.index("names")]
         pointer = flow.operations.point(flow, names) if isinstance(names, Reference) else names
         assert isinstance(pointer, Pointer)
