@@ -58,7 +58,7 @@ def pair_of(flow: Flow, value: Value) -> tuple[Value, Value] | None:
         first, second = zip(*value.values, strict=True)
         return choice(flow, value.signal, list(first)), choice(flow, value.signal, list(second))
     items = getattr(value, "items", ())
-    return (items[0], items[1]) if len(items) == 2 else None
+    return (items[0], items[1]) if len(items) == 2 else None  # type: ignore[misc]
 
 
 def cell_of_pair(flow: Flow, items: Sequence[Value]) -> Cell | None:
@@ -89,7 +89,7 @@ def cell_number(flow: Flow, value: Value) -> tuple[Signal, Signal]:
             return whole(0), truth(False)
         raise UnsupportedError("a cell that is not a pair of a row and a column")
     row, column = (to_int(flow, item) for item in pair)
-    is_inside: Signal = truth(True)
+    is_inside = truth(True)
     for given, count in ((row, flow.rows), (column, flow.columns)):
         if not 0 <= given.low <= given.high < count:
             is_inside = flow.build.and_(is_inside, flow.build.icmp_unsigned("<", given.signal, whole(count)))

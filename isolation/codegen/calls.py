@@ -153,7 +153,7 @@ def _call_object(
         return _call_function(flow, function, arguments, keywords, site)
     if isinstance(function, type):
         return _construct(flow, function, arguments, keywords, site)
-    special = getattr(type(function), "__call__", None)
+    special = getattr(type(function), "__call__", None)  # noqa: B004
     if isinstance(special, FunctionType):
         return _call_function(flow, special, [Static(function), *arguments], keywords, site)
     raise UnsupportedError(f"a call of {getattr(function, '__name__', type(function).__name__)}")
@@ -358,8 +358,8 @@ def _construct(
     made = flow.new(Fields(owner, (), ()))
     if dataclasses.is_dataclass(owner):
         return _construct_dataclass(flow, owner, made, arguments, keywords, site)
-    if isinstance(owner.__init__, FunctionType):
-        call(flow, Static(owner.__init__), [made, *arguments], keywords, (site, "init"))
+    if isinstance(owner.__init__, FunctionType):  # type: ignore[misc]
+        call(flow, Static(owner.__init__), [made, *arguments], keywords, (site, "init"))  # type: ignore[misc]
     return made
 
 
@@ -372,9 +372,9 @@ def _construct_dataclass(
     site: Hashable,
 ) -> Value:
     fields: dict[str, Value] = {}
-    names = [item.name for item in dataclasses.fields(owner) if item.init]  # type: ignore[arg-type]
+    names = [item.name for item in dataclasses.fields(owner) if item.init]
     given = dict(zip(names, arguments, strict=False)) | keywords
-    for item in dataclasses.fields(owner):  # type: ignore[arg-type]
+    for item in dataclasses.fields(owner):
         if item.name in given:
             fields[item.name] = given[item.name]
         elif item.default is not dataclasses.MISSING:

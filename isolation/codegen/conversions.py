@@ -50,7 +50,7 @@ def convert(flow: Flow, value: Value, kind: Value) -> Value:
     if isinstance(kind, Pointer):
         return _pointer(flow, value, kind)
     if isinstance(kind, Frozen | Text) and type(value) is type(kind):
-        return replace(kind, value=convert(flow, value.value, kind.value))  # type: ignore[attr-defined]
+        return replace(kind, value=convert(flow, value.value, kind.value))
     if kind_of(value) == kind:
         return value
     if isinstance(kind, Cells) and isinstance(value, Cells) and value.order == kind.order:
@@ -66,7 +66,7 @@ def convert(flow: Flow, value: Value, kind: Value) -> Value:
         if len(items) == len(kind.items):
             return Tuple(_all(flow, items, kind.items), kind.named)
     if isinstance(kind, Items | Entries | Fields) and type(value) is type(kind):
-        items = _all(flow, value.items, kind.items)  # type: ignore[attr-defined]
+        items = _all(flow, value.items, kind.items)
         return replace(kind, items=items)
     if isinstance(kind, Fields) and isinstance(value, Entries) and kind.owner is tables.Table:
         return convert(flow, as_table(flow, value), kind)

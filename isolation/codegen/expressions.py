@@ -370,7 +370,7 @@ def _compare(flow: Flow, node: ast.Compare) -> Value:
         return left if flow.is_dead else compare(flow, type(node.ops[0]), left, right)
     result = ("hidden", (site_of(flow, node), "value"))
     ends = flow.collect()
-    for place, (operation, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
+    for place, (operation, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):  # type: ignore[assignment]
         right = evaluate(flow, comparator)
         if flow.is_dead:
             break
@@ -512,12 +512,15 @@ def _text(flow: Flow, node: ast.JoinedStr) -> Value:
             if isinstance(given, Static) and isinstance(spec, Static):
                 addend = run_python(flow, format, given.value, spec.value)
             else:
-                function = {115: str, 114: repr}.get(part.conversion)
-                addend = tabulated(flow, lambda one, how: format(function(one) if function else one, how), given, spec)
+                addend = tabulated(flow, functools.partial(_formatted, part.conversion), given, spec)
         if addend is None:
             raise UnsupportedError("the text of a number")
         text = binary(flow, ast.Add, text, addend)
     return text
+
+
+def _formatted(conversion: int, value: Any, spec: str) -> str:
+    return format(str(value) if conversion == ord("s") else repr(value) if conversion == ord("r") else value, spec)
 
 
 # --- functions and comprehensions
@@ -542,7 +545,7 @@ def _call(flow: Flow, node: ast.Call) -> Value:
     function = _function(flow, node.func)
     consumes = isinstance(function, Static) and is_consumer(function.value) and len(node.args) == 1
     if consumes and isinstance(node.args[0], ast.ListComp):
-        return _of_comprehension(flow, function, node.args[0], node)
+        return _of_comprehension(flow, function, node.args[0], node)  # type: ignore[arg-type]
     arguments = _items(flow, node.args)
     keywords: dict[str, Value] = {}
     for keyword in node.keywords:

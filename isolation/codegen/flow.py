@@ -146,12 +146,14 @@ class Flow:
         return self.state
 
     def block(self, name: str) -> Any:
+        """A new block of the function, empty."""
         if len(self.function.blocks) > _MOST_BLOCKS:
             self.heap.outline(*(node for node, times in self.written_in.items() if times > 1))
             raise UnsupportedError("its code is too large when it is written out")
         return self.function.append_basic_block(name)
 
     def at(self, block: Any) -> None:
+        """Go on at the end of a block."""
         self.build.position_at_end(block)
 
     def edge(self) -> Edge:
@@ -161,6 +163,7 @@ class Flow:
         return edge
 
     def enter(self, edge: Edge) -> None:
+        """Go on where an edge ends."""
         self.at(edge.block)
         self.state = edge.state
 

@@ -74,6 +74,8 @@ from .values import (
 Arguments = Sequence[Value]
 Keywords = dict[str, Value]
 Compiled = Callable[[Flow, Arguments, Keywords, Hashable], Value]
+_function: Any
+_operation: Any
 _OF_PYTHON: dict[Any, Compiled] = {}
 """How the calls of functions are compiled."""
 _PURE: set[Any] = {
@@ -132,6 +134,7 @@ def known_items(flow: Flow, value: Value) -> list[Value] | None:
 
 
 def in_library(flow: Flow, function: Callable[..., Any], arguments: Arguments, site: Hashable) -> Value:
+    """What a function that is written in plain Python gives."""
     return flow.operations.call(flow, Static(function), arguments, {}, site)
 
 
@@ -224,12 +227,13 @@ def _neg(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -
 def _pow(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     if len(arguments) != 2:
         raise UnsupportedError("a power of three numbers")
-    return binary(flow, ast.Pow, *arguments)
+    return binary(flow, ast.Pow, arguments[0], arguments[1])
 
 
 @compiles(divmod)
 def _divmod(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
-    return Tuple((binary(flow, ast.FloorDiv, *arguments), binary(flow, ast.Mod, *arguments)))
+    left, right = arguments
+    return Tuple((binary(flow, ast.FloorDiv, left, right), binary(flow, ast.Mod, left, right)))
 
 
 @compiles(math.sqrt)
@@ -312,7 +316,7 @@ def _distance(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashab
         return known
     pairs = [items_of(flow, argument) for argument in arguments] if len(arguments) == 2 else [None]
     if all(pair is not None and len(pair) == 2 for pair in pairs):
-        sides = [binary(flow, ast.Sub, *column) for column in zip(*pairs, strict=True)]  # type: ignore[arg-type]
+        sides = [binary(flow, ast.Sub, *column) for column in zip(*pairs, strict=True)]
         sides[1:] = sides[1:]
     else:
         sides = list(arguments)
@@ -555,7 +559,7 @@ def _class_of(value: Value) -> type | None:
     if isinstance(value, Tuple):
         return value.named or tuple
     if isinstance(value, Fields):
-        return _STANDS_FOR.get(value.owner, value.owner)
+        return _STANDS_FOR.get(value.owner, value.owner)  # type: ignore[return-value]
     if isinstance(value, Cells) and value.order == "set":
         return set
     if is_list(value):

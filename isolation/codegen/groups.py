@@ -1,7 +1,6 @@
 """Sets in plain Python, with the order of CPython's, which are compiled like heuristics."""
 
 # mypy: ignore-errors
-# ruff: noqa: D102, SIM110
 
 from .library import give_up, hash_of, zeros
 

@@ -27,6 +27,9 @@ from .values import Cells, Fields, Lazy, Number, Static, Tuple, UnsupportedError
 # --- folds
 
 
+_function: Any
+
+
 @compiles(sum)
 def _sum(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     start = arguments[1] if len(arguments) > 1 else keywords.get("start", Static(0))
@@ -94,7 +97,8 @@ def _zip_longest(flow: Flow, arguments: Arguments, keywords: Keywords, site: Has
 
 for _function, _in_python in (
     (heapq.heappush, standard.heappush), (heapq.heappop, standard.heappop), (heapq.heapify, standard.heapify),
-    (heapq.heappushpop, standard.heappushpop), (heapq.nsmallest, standard.nsmallest), (heapq.nlargest, standard.nlargest),
+    (heapq.heappushpop, standard.heappushpop), (heapq.nsmallest, standard.nsmallest),
+    (heapq.nlargest, standard.nlargest),
     (bisect.bisect_left, standard.bisect_left), (bisect.bisect_right, standard.bisect_right),
     (bisect.bisect, standard.bisect_right), (bisect.insort, standard.insort),
 ):  # fmt: skip
@@ -282,7 +286,7 @@ def _filter(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable
 def _zip(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     columns = [known_items(flow, argument) for argument in arguments]
     if all(column is not None for column in columns):
-        return Tuple(tuple(Tuple(items) for items in zip(*columns, strict=False)))  # type: ignore[arg-type]
+        return Tuple(tuple(Tuple(items) for items in zip(*columns, strict=False)))
     is_one = [isinstance(flow.content(argument), Lazy) for argument in arguments]
     lists = [
         flow.operations.call(flow, Static(list), [argument], {}, (site, place)) if is_one[place] else argument

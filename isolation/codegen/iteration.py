@@ -248,8 +248,8 @@ def each_of_mask(flow: Flow, mask: Signal, body: Body, key: Hashable) -> None:
 def _each_element(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
     """The elements of a list in memory, which may grow and shrink meanwhile, as in Python."""
 
-    if flow.content(value).site.root.kind is None:
-        flow.content(value).site.root.was_empty = True
+    if flow.content(value).site.root.kind is None:  # type: ignore[attr-defined]
+        flow.content(value).site.root.was_empty = True  # type: ignore[attr-defined]
         return
 
     def content() -> ListInMemory:

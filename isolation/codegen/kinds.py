@@ -38,7 +38,8 @@ from .values import (
 )
 
 _INTERVALS = (
-    (0, 1), (0, 255), (-(1 << 20), 1 << 20), (0, MOST), (LEAST, MOST), (0, (1 << 127) - 1), (1 - (1 << 127), (1 << 127) - 1),
+    (0, 1), (0, 255), (-(1 << 20), 1 << 20), (0, MOST), (LEAST, MOST), (0, (1 << 127) - 1),
+    (1 - (1 << 127), (1 << 127) - 1),
 )  # fmt: skip
 """Ranges of integers that grow in a loop, so that they settle after a few rounds."""
 
@@ -69,13 +70,13 @@ def _joined(a: Value, b: Value, widens: bool) -> Value | None:
         other = number_kind(b)
         return other and _joined_numbers(a, other, widens)
     if isinstance(a, _KNOWN) and isinstance(b, _KNOWN):
-        return _joined_static(a, b, widens)
+        return _joined_static(a, b, widens)  # type: ignore[arg-type]
     if isinstance(one := tuple_kind(a), Tuple):
-        other = tuple_kind(b)
+        other = tuple_kind(b)  # type: ignore[assignment]
         if isinstance(other, Tuple) and len(other.items) == len(one.items) and other.named is one.named:
             return Tuple(_joined_all(one.items, other.items, widens), one.named)
     if isinstance(a, Frozen | Text) and type(a) is type(b):
-        return replace(a, value=join(a.value, b.value, widens))  # type: ignore[attr-defined]
+        return replace(a, value=join(a.value, b.value, widens))
     if isinstance(a, Pointer | Held) and isinstance(b, Held) and _is_empty_of(b, a):
         return join(a if isinstance(a, Pointer) else _pointer_to(a), a)
     if isinstance(a, Held) and isinstance(b, Held) and _is_empty_of(a, b):

@@ -4,7 +4,6 @@ What has a docstring only is compiled to instructions: see `functions.py`.
 """
 
 # mypy: ignore-errors
-# ruff: noqa: D103, SIM110, SIM113
 
 
 def number_of_cell(key):

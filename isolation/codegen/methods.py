@@ -56,7 +56,8 @@ from .values import (
 
 Arguments = Sequence[Value]
 CHANGES = {
-    "appendleft", "extendleft", "difference_update", "intersection_update", "append", "add", "update", "extend", "pop", "remove", "setdefault", "clear", "insert", "discard", "popitem",
+    "appendleft", "extendleft", "difference_update", "intersection_update",
+    "append", "add", "update", "extend", "pop", "remove", "setdefault", "clear", "insert", "discard", "popitem",
     "popleft", "sort", "reverse", "__setitem__",
 }  # fmt: skip
 
@@ -75,7 +76,7 @@ def call_method(
     if isinstance(owner, Text):
         return _of_text(flow, owner, name, arguments, site)
     if name == "join" and owner == Static("") and not isinstance(arguments[0], Static):
-        return _joined(flow, owner, arguments[0], site)
+        return _joined(flow, owner, arguments[0], site)  # type: ignore[arg-type]
     if isinstance(owner, Optional):
         flow.fail_if(owner.signal, AttributeError)
         return call_method(flow, owner.value, name, arguments, keywords, site)

@@ -40,7 +40,7 @@ OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
 }  # fmt: skip
-SYMBOLS = {
+SYMBOLS: dict[Any, str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "==",
     ast.IsNot: "!=",
 }  # fmt: skip
@@ -70,6 +70,8 @@ def number(flow: Flow, value: Value) -> Number:
     if isinstance(value, Static):
         return Number(kind.name, ir.Constant(kind.signal, value.value), kind.low, kind.high)
     assert isinstance(value, Choice)
+    if kind.name == "float" and not all(float(option) == option or option != option for option in value.values):
+        raise UnsupportedError("an int that no float equals, among floats")
     options = [int(option) if kind.name != "float" else float(option) for option in value.values]
     signal = look_up(flow, options, value.signal, INT if kind.name == "bool" else kind.signal)
     if kind.name == "bool":
@@ -82,6 +84,8 @@ def to_float(flow: Flow, value: Value) -> Signal:
     if isinstance(value, Static) and is_number(value.value):
         return real(value.value)
     if isinstance(value, Choice) and number_kind(value):
+        if not all(abs(option) < 1 << 1000 for option in value.values if isinstance(option, int)):
+            raise UnsupportedError("an int that is too large for a float")
         return look_up(flow, [float(option) for option in value.values], value.signal, FLOAT)
     given = number(flow, value)
     if given.name == "float":
@@ -305,7 +309,7 @@ def _of_wide(flow: Flow, operation: type[ast.AST], a: Number, b: Number) -> Numb
 _WIDEST = (1 << 127) - 1
 
 
-_BITS = {ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
+_BITS: dict[Any, str] = {ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
 
 
 def _floats(flow: Flow, left: Value, right: Value, a: Number, b: Number) -> list[Signal]:
@@ -364,7 +368,7 @@ def _of_floats(flow: Flow, operation: type[ast.AST], a: Signal, b: Signal) -> Nu
 
 def _sum(flow: Flow, operation: type[ast.AST], a: Number, b: Number) -> Number:
     """The sum, difference or product of two ints; what exceeds 64 bits is left to Python."""
-    name = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}[operation]
+    name = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}[operation]  # type: ignore[index]
     ends = [OPERATORS[operation](x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     low, high = min(ends), max(ends)
     if low >= LEAST and high <= MOST:
@@ -421,7 +425,7 @@ def _shift(flow: Flow, operation: type[ast.AST], a: Number, b: Number) -> Number
     )
 
 
-_OF_INTS = {
+_OF_INTS: dict[Any, Callable[..., Number]] = {
     ast.Add: _sum, ast.Sub: _sum, ast.Mult: _sum, ast.FloorDiv: _floor, ast.Mod: _floor, ast.BitAnd: _bits,
     ast.BitOr: _bits, ast.BitXor: _bits, ast.LShift: _shift, ast.RShift: _shift,
 }  # fmt: skip

@@ -218,10 +218,10 @@ def _compare_choices(flow: Flow, operation: type[ast.AST], left: Choice, right: 
     return as_value(flow.build.icmp_signed(SYMBOLS[operation], *places))
 
 
-_COMPARISONS = {
+_COMPARISONS: dict[Any, str] = {
     ast.Eq: "__eq__", ast.NotEq: "__ne__", ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__",
 }  # fmt: skip
-_MIRRORED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+_MIRRORED: dict[Any, Any] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 
 
 def _has_own(owner: type, name: str) -> bool:
@@ -361,11 +361,10 @@ def contains(flow: Flow, container: Value, value: Value) -> Value:
         known = lifted(flow, lambda option: option in content.value, value)
         if known is not None:
             return known
-        if isinstance(content.value, set | frozenset | list | tuple | dict) and (
-            cells := cells_of(flow, Static(list(content.value)))
-        ):
-            if isinstance(value, Cell | Tuple):
-                return has_cell(flow, cells, value)
+        is_container = isinstance(content.value, set | frozenset | list | tuple | dict)
+        cells = cells_of(flow, Static(list(content.value))) if is_container else None
+        if cells is not None and isinstance(value, Cell | Tuple):
+            return has_cell(flow, cells, value)
     if isinstance(content, Fields):
         return flow.operations.call(flow, Bound(container, "__contains__"), [value], {}, "in")
     items = list(content.keys) if isinstance(content, Entries) else _members(flow, content)
@@ -447,7 +446,7 @@ def binary(flow: Flow, operation: type[ast.AST], left: Value, right: Value, is_i
     raise UnsupportedError("an operator on such values")
 
 
-_SPECIAL = {
+_SPECIAL: dict[Any, str] = {
     ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.FloorDiv: "__floordiv__",
     ast.Mod: "__mod__", ast.Pow: "__pow__", ast.BitAnd: "__and__", ast.BitOr: "__or__", ast.BitXor: "__xor__",
     ast.LShift: "__lshift__", ast.RShift: "__rshift__",
@@ -465,12 +464,13 @@ def _combine_sets(
     if other is None or (is_set != (other.order == "set")):
         raise UnsupportedError("an operator on a set of cells and something else")
     build = flow.build
-    mask = {
+    masks: dict[Any, Callable[[], Signal]] = {
         ast.BitAnd: lambda: build.and_(a.signal, other.signal),
         ast.BitOr: lambda: build.or_(a.signal, other.signal),
         ast.Sub: lambda: build.and_(a.signal, build.not_(other.signal)),
         ast.BitXor: lambda: build.xor(a.signal, other.signal),
-    }[operation]()
+    }
+    mask = masks[operation]()
     if not is_set:
         return Cells(mask, a.order)
     made = Cells(mask, "set", _outside(flow, operation, a.outside, other.outside))
@@ -715,7 +715,7 @@ def _item_at(flow: Flow, items: list[Value], index: Value) -> Value:
 def run_python_on(flow: Flow, items: list[Value], index: Any) -> Value:
     """The item of a list of values at an index."""
     try:
-        return items[index]
+        return items[index]  # type: ignore[no-any-return]
     except (IndexError, TypeError) as error:
         flow.fail(type(error))
         return Static(None)
@@ -753,11 +753,11 @@ def entry(flow: Flow, content: Entries, key: Value, default: Value | None) -> Va
     if all(isinstance(item, Static) and is_number(item.value) for item in content.items) and isinstance(key, Choice):
         known = lifted(
             flow,
-            lambda option: dict(zip([k.value for k in content.keys], [i.value for i in content.items], strict=True))[
+            lambda option: dict(zip([k.value for k in content.keys], [i.value for i in content.items], strict=True))[  # type: ignore[attr-defined]
                 option
             ],
             key,
-        )  # type: ignore[attr-defined]
+        )
         if known is not None:
             return known
     if default is None:
@@ -844,6 +844,6 @@ def _set_one_of(flow: Flow, value: Value, content: Entries, index: Choice, item:
     items = list(content.items)
     for place, option in enumerate(index.options):
         is_meant = flow.build.icmp_signed("==", index.signal, whole(place))
-        at = content.keys.index(option)  # type: ignore[arg-type]
+        at = content.keys.index(option)
         items[at] = selected(flow, [is_meant], [item, items[at]])
     flow.change(value, Entries(content.keys, tuple(items)))

@@ -1,8 +1,9 @@
 """Loops over sets whose order cannot be seen.
 
-A set of cells is a bitboard, which has no order of its own. A loop over one may take the cells in any order if all that
-it does is to add to sets, to count, and to ask what it does not change; and, where it asks whether something is in a set
-already, adds it there and does nothing else that depends on anything but that.
+A set of cells is a bitboard, which has no order of its own. A loop over one may take the cells in any order if all
+that it does is to add to sets, to count, to give a dictionary an entry for each, and to ask what it does not change;
+and, where it asks whether something is in a set already, adds it there and does nothing else that depends on anything
+but that.
 """
 
 from __future__ import annotations

@@ -169,8 +169,8 @@ def as_set(flow: Flow, value: Value, site: Hashable) -> Value:
         made = flow.content(set_of(flow, [value], (site, "as set")))
         if not isinstance(made, Cells):
             flow.demand_order()
-        cells = made  # type: ignore[assignment]
-    return Cells(cells.signal, "set", cells.outside)  # type: ignore[union-attr]
+        cells = made
+    return Cells(cells.signal, "set", cells.outside)
 
 
 def _discard(flow: Flow, owner: Value, content: Cells, name: str, value: Value) -> None:

@@ -1,7 +1,6 @@
 """Parts of Python's standard library in plain Python, which are compiled like heuristics."""
 
 # mypy: ignore-errors
-# ruff: noqa: D103, SIM113
 
 from statistics import StatisticsError
 

@@ -168,7 +168,7 @@ def _for(flow: Flow, node: ast.For) -> None:
         _for_in_any_order(flow, node, lambda: _emit_for(flow, node, items))
     else:
         added, own = names_added_to(node, frame_of(flow).node)
-        places = {("local", frame_of(flow).number, name) for name in added}
+        places: set[Hashable] = {("local", frame_of(flow).number, name) for name in added}
         if isinstance(content, Cells) and added and all(place in flow.here() for place in places):
             flow.additive = places
         _emit_for(flow, node, items)
@@ -209,7 +209,7 @@ def _for_in_any_order(flow: Flow, node: ast.For, emit: Callable[[], None]) -> No
     frame, before = frame_of(flow), dict(flow.here())
     written, flow.written = flow.written, set()
     values = [flow.here().get(("local", frame.number, name)) for name in effects.grown]
-    grown = {("object", value.number) for value in values if isinstance(value, Reference)}
+    grown: set[Hashable] = {("object", value.number) for value in values if isinstance(value, Reference)}
     if any(not isinstance(value, Reference) or not isinstance(flow.content(value), Cells) for value in values):
         flow.demand_order()
     flow.any_order = True

@@ -57,7 +57,7 @@ def _tables(flow: Flow, body: Callable[[Value], None], places: set[Hashable]) ->
     tables: dict[Hashable, list[Any]] = {place: [] for place in places}
     for cell in range(flow.rows * flow.columns):
         zeros: State = {place: Static(0.0 if _is_float(start[place]) else 0) for place in places}
-        after = _tried(flow, start | zeros, lambda cell=cell: body(Static(divmod(cell, flow.columns))), 0)
+        after = _tried(flow, start | zeros, lambda cell=cell: body(Static(divmod(cell, flow.columns))), 0)  # type: ignore[misc]
         if after is None or not _changes_only(start | zeros, after, places):
             return None
         for place in places:

@@ -1,7 +1,6 @@
 """Dictionaries and iterators in plain Python, which are compiled like heuristics."""
 
 # mypy: ignore-errors
-# ruff: noqa: D102, D103, SIM113
 
 from .library import (
     any_of,

@@ -136,7 +136,8 @@ class Cells(Value):
     """The list of the cells of a bitboard, in row-major or column-major order, or the set of them.
 
     Attributes:
-        order: `padded` if two bits more belong to a row, which is for `library.py` alone; `any` if the order of a list is that of a set, and not known.
+        order: `any` if the order of a list is that of a set, and not known; `padded` if two bits more belong to a row,
+            which is for `library.py` alone.
         most: how many cells there are at most.
         outside: of a set, whether it may hold what is no cell of the board, too; None if it cannot.
     """
@@ -396,7 +397,7 @@ _SINGLE = {"value", "content"}
 
 
 @cache
-def _layout(owner: type) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+def _layout(owner: Any) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
     """The names of a class's signals and of its single values, and whether it has items."""
     names = [each.name for each in fields(owner)] if owner is not Static else []
     return (
@@ -408,7 +409,7 @@ def _layout(owner: type) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
 
 def mapped(value: Value, function: Callable[[Signal], Signal]) -> Value:
     """The same value with other signals, in their order."""
-    signals, singles, has_items = _layout(type(value))
+    signals, singles, has_items = _layout(type(value))  # type: ignore[arg-type]
     changes: dict[str, Any] = {
         name: function(signal) for name in signals if (signal := getattr(value, name)) is not None
     }
@@ -428,7 +429,7 @@ def _changed(value: Value, changes: dict[str, Any]) -> Value:
 
 def with_parts(value: Value, function: Callable[[Value], Value]) -> Value:
     """The same value with others in place of the values in it."""
-    _, singles, has_items = _layout(type(value))
+    _, singles, has_items = _layout(type(value))  # type: ignore[arg-type]
     changes: dict[str, Any] = {name: function(getattr(value, name)) for name in singles}
     if has_items:
         changes["items"] = tuple(map(function, value.items))  # type: ignore[attr-defined]
@@ -438,7 +439,7 @@ def with_parts(value: Value, function: Callable[[Value], Value]) -> Value:
 def parts_of(value: Value) -> Iterator[Value]:
     """Yield a value and all values in it, except what references refer to."""
     yield value
-    _, singles, has_items = _layout(type(value))
+    _, singles, has_items = _layout(type(value))  # type: ignore[arg-type]
     inside = [getattr(value, name) for name in singles] + (list(value.items) if has_items else [])  # type: ignore[attr-defined]
     if isinstance(value, Bound):
         inside = [value.owner]

@@ -726,6 +726,7 @@ def looks_mixed_numbers_up(game, player):
     return MIXED_BY_NUMBER[game.move_count % 2] % 2
 
 
+@pytest.mark.usefixtures("old_compiler_alone")
 @pytest.mark.parametrize(
     ("function", "message"),
     [

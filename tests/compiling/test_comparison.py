@@ -267,6 +267,7 @@ def test_a_fault_of_ours_is_no_verdict_and_is_not_kept(monkeypatch: pytest.Monke
     assert json.loads(kept.read_text()) is None
 
 
+@pytest.mark.usefixtures("old_compiler_alone")
 @pytest.mark.parametrize(
     ("error", "compiling", "is_kept"),
     [

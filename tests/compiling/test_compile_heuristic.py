@@ -67,6 +67,7 @@ def remembers(game, player, seen=[]):  # noqa: B006
     return float(len(seen))
 
 
+@pytest.mark.usefixtures("old_compiler_alone")
 @pytest.mark.parametrize("function", [wraps_around, is_random, remembers])
 def test_a_function_that_compiled_code_would_get_wrong_is_refused(function):
     with pytest.raises(CompileError):
@@ -117,6 +118,7 @@ def makes_a_number_of_text(game, player):
     return float(f"{len(game.get_legal_moves(player))}.5")
 
 
+@pytest.mark.usefixtures("old_compiler_alone")
 def test_a_number_made_of_text_is_refused_with_what_to_write_instead():
     with pytest.raises(CompileError, match=r"makes a number of text, .*: compute the number, as own \+ opponent / 10"):
         compile_heuristic(makes_a_number_of_text)
@@ -199,6 +201,7 @@ def forgets_to_round(game, player):
     return float(sum(range(game.width / 2)))
 
 
+@pytest.mark.usefixtures("old_compiler_alone")
 @pytest.mark.parametrize(
     ("function", "message"),
     [

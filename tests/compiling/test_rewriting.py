@@ -351,6 +351,7 @@ def two_types(game: Any, player: Any) -> Any:
     return float(len(best))
 
 
+@pytest.mark.usefixtures("old_compiler_alone")
 @pytest.mark.parametrize(
     ("function", "offset", "reason"),
     [
@@ -419,6 +420,7 @@ def test_a_move_or_none_compiles(function: Callable[..., Any]) -> None:
             assert compiled.evaluate(board, index) == function(board, player)
 
 
+@pytest.mark.usefixtures("old_compiler_alone")
 def test_the_line_is_right_after_the_function_has_moved_in_its_file(tmp_path: Path) -> None:
     file = tmp_path / "moving.py"
     for above in (0, 3):
@@ -455,6 +457,7 @@ def adds_up_nothing(game: Any, player: Any) -> Any:
     return len(moves) + sum()  # type: ignore[call-overload]
 
 
+@pytest.mark.usefixtures("old_compiler_alone")
 def test_a_rewrite_that_fails_is_a_reason_with_its_line() -> None:
     with pytest.raises(CompileError) as error:
         compile_heuristic(adds_up_nothing)
