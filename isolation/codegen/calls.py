@@ -304,6 +304,7 @@ def _is_outlined(flow: Flow, node: Function, bound: dict[str, Value], is_ours: b
 
 def _yielded(flow: Flow, frame: Frame, bound: dict[str, Value], body: Callable[[Value], None]) -> None:
     """Emit a generator's code, and a body for each value that it yields."""
+    flow.any_order, flow.additive = False, set()
     frame.returns, frame.yields = flow.collect(), body
     for name, value in bound.items():
         flow.here()["local", frame.number, name] = value

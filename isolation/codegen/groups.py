@@ -52,12 +52,24 @@ class Group:
         self.insert(key, hash_of(key))
 
     def insert(self, key, code):
-        slot = self.slot(key, code)
-        if self.slots[slot] > 0:
-            return
-        self.put(slot, key, code)
-        if self.filled * 5 >= (len(self.slots) - 1) * 3:
-            self.resize(self.used * 4)
+        mask = len(self.slots) - 1
+        home, rest, dummy = code & mask, code, -1
+        while True:
+            for slot in range(home, home + (10 if home + 9 <= mask else 1)):
+                found = self.slots[slot]
+                if found == 0:
+                    self.put(slot if dummy < 0 else dummy, key, code)
+                    if dummy >= 0:
+                        self.filled -= 1
+                    elif self.filled * 5 >= mask * 3:
+                        self.resize(self.used * 4)
+                    return
+                if found < 0:
+                    dummy = slot
+                elif self.hashes[found - 1] == code and self.names[found - 1] == key:
+                    return
+            rest = (rest >> 5) & 0x7FFFFFFFFFFFFFF
+            home = (home * 5 + 1 + rest) & mask
 
     def put(self, slot, key, code):
         self.names.append(key)

@@ -213,6 +213,7 @@ def _enumerate(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hasha
         return Tuple(tuple(Tuple(pair) for pair in zip(numbers, items, strict=True)))
 
     def numbered(body: Body, key: Hashable) -> None:
+        flow.any_order, flow.additive = False, set()
         place = ("hidden", (key, "number"))
         flow.here()[place] = start
 

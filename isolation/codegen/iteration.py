@@ -116,10 +116,10 @@ def length(flow: Flow, value: Value) -> Value:
 
 def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
     """Emit `body(item)` for every item, in order; `key` tells this loop from all others."""
-    if flow.is_dead:
-        return
     any_order, flow.any_order = flow.any_order, False
     additive, flow.additive = flow.additive, set()
+    if flow.is_dead:
+        return
     content = flow.content(value)
     if isinstance(value, Reference) and isinstance(content, Items | Cells):
         flow.any_order, flow.additive = any_order, additive
@@ -144,7 +144,7 @@ def each(flow: Flow, value: Value, body: Body, key: Hashable) -> None:
         if not additive or not add_up(flow, content, body, additive):
             _each_cell(flow, content, body, key)
     elif isinstance(content, ListInMemory):
-        if content.site.root.is_unordered and not any_order:
+        if content.site.root.is_unordered and not any_order and not flow.heap.keeps_order:
             flow.demand_order()
         _each_element(flow, value, body, key)
     elif isinstance(content, Fields) and issubclass(content.owner, tables.Table):

@@ -200,6 +200,9 @@ def tabulated(flow: Flow, function: Callable[..., Any], *values: Value) -> Value
     choices = [as_choice(flow, value) for value in values]
     if any(one is None for one in choices):
         return None
+    known = lifted(flow, function, *(one for one in choices if one is not None))
+    if known is not None:
+        return known
     index: Signal = whole(0)
     combined: list[tuple[Any, ...]] = [()]
     seen: list[tuple[Signal, int]] = []

@@ -212,6 +212,10 @@ def _for_in_any_order(flow: Flow, node: ast.For, emit: Callable[[], None]) -> No
     grown: set[Hashable] = {("object", value.number) for value in values if isinstance(value, Reference)}
     if any(not isinstance(value, Reference) or not isinstance(flow.content(value), Cells) for value in values):
         flow.demand_order()
+    own: set[Hashable] = {("local", frame.number, name) for name in effects.own}
+    for key in own:
+        flow.here().pop(key, None)
+        flow.hidden.add(key)
     flow.any_order = True
     emit()
     if flow.is_dead:
@@ -220,7 +224,6 @@ def _for_in_any_order(flow: Flow, node: ast.For, emit: Callable[[], None]) -> No
     allowed = set().union(*(sites_in(flow, value) for value in filled if value is not None))
     grown |= {key for key in before if is_part_of(flow, key, filled)}
     counted = {("local", frame.number, name) for name in effects.counted}
-    own = {("local", frame.number, name) for name in effects.own}
     changed = {key for key, value in before.items() if flow.here().get(key) is not value}
     changed -= {key for key in changed if key not in flow.here() and not is_named(before, key)}
     are_whole = all(
@@ -234,7 +237,6 @@ def _for_in_any_order(flow: Flow, node: ast.For, emit: Callable[[], None]) -> No
         _forget_order(flow, value)
     for key in own:
         flow.here().pop(key, None)
-        flow.hidden.add(key)
 
 
 def is_part_of(flow: Flow, key: Any, values: Sequence[Value | None]) -> bool:
