@@ -451,8 +451,8 @@ def _hash_of(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashabl
 @compiles(library.in_order_of)
 def _in_order_of(flow: Flow, arguments: Arguments, keywords: Keywords, site: Hashable) -> Value:
     content = flow.content(arguments[0])
-    is_list = isinstance(content, ListInMemory)
-    if is_list and content.site.root.is_unordered and not flow.heap.keeps_order:
+    is_unordered = isinstance(content, ListInMemory) and content.site.root.is_unordered
+    if is_unordered and not flow.heap.keeps_order:
         flow.demand_order()
     return Static(None)
 

@@ -210,9 +210,9 @@ def tabulated(flow: Flow, function: Callable[..., Any], *values: Value) -> Value
         assert one is not None
         earlier = next((place for signal, place in seen if isinstance(one, Choice) and signal is one.signal), None)
         if isinstance(one, Static) or earlier is not None:
-            known = one.values if isinstance(one, Choice) else [one.value]
+            options = one.values if isinstance(one, Choice) else [one.value]
             combined = [
-                (*row, (row[earlier][0], known[row[earlier][0]]) if earlier is not None else (0, known[0]))
+                (*row, (row[earlier][0], options[row[earlier][0]]) if earlier is not None else (0, options[0]))
                 for row in combined
             ]
         else:

@@ -206,7 +206,7 @@ def counts_calls(game, player):
 
 
 def order_of_names(game, player):
-    return next(len(name) for name in NAMES)
+    return [len(name) for name in NAMES][0]  # noqa: RUF015
 
 
 def misspelled(game, player):

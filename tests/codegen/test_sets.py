@@ -82,7 +82,7 @@ def yielded_from_a_set(game, player):
     def places():
         place = 0
         for row, column in set(game.get_blank_spaces()):
-            place += 1
+            place += 1  # noqa: SIM113
             yield place * row + column
 
     return sum(places())

@@ -3,15 +3,18 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from compiled_alone import evaluations, problem
 
+import knights_isolation
 from knights_isolation import heuristics
 from knights_isolation.heuristics.features import FEATURES
 from knights_isolation.isolation.compiling.comparison import difference
 from knights_isolation.isolation.rules.classic_board import Board
 
+PLACE = str(Path(knights_isolation.__file__).parents[1])
 NAMES = [*heuristics.names(), *FEATURES]
 
 
@@ -50,10 +53,9 @@ from knights_isolation.isolation.codegen.score import score_texts
 texts = "".join(next(score_texts(heuristics.get(name), 7, 7)) for name in heuristics.names())
 print(hashlib.sha256(texts.encode()).hexdigest())
 """
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
-        ).stdout
-        for seed in ("1", "2")
-    }
+    printed = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": PLACE}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+        printed.add(done.stdout)
     assert len(printed) == 1

@@ -29,7 +29,6 @@ from knights_isolation.isolation import Board, Limit, perft, search, solve
 from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, specialise
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from knights_isolation.isolation.usercode.function_source import file_tree
 from knights_isolation.isolation.compiling.source_rewriter import rewrite
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.loading.load_user_code import load_module
@@ -37,6 +36,7 @@ from knights_isolation.isolation.native import workspaces
 from knights_isolation.isolation.search import SearchResult
 from knights_isolation.isolation.search.agents import compile_or_reason
 from knights_isolation.isolation.search.solver import solve_length
+from knights_isolation.isolation.usercode.function_source import file_tree
 from knights_isolation.isolation.usercode.parsing import parse
 from knights_isolation.reports.board.board_processes import ServerLimits
 from knights_isolation.reports.board.resources import Resources
