@@ -125,7 +125,7 @@ def _words(kind: ir.Type) -> int:
     return 2 if isinstance(kind, ir.IntType) and kind.width > INT.width else 1
 
 
-def size_of(kind: Value | None) -> int:
+def words_of(kind: Value | None) -> int:
     """How many words something of a kind takes; what is not known yet gets enough for most."""
     return 4 if kind is None else sum(map(_words, signals_of(kind)))
 
@@ -154,7 +154,7 @@ def _store(flow: Flow, address: Signal, offset: Signal, signals: list[Signal]) -
 def _of_site(flow: Flow, site: Site, value: Value) -> tuple[int, list[Signal]]:
     """How many words what a site holds takes, and the signals of one that holds this value, too."""
     kind = grow(site, flow.deep_kind(value, flow.here()))
-    return size_of(kind), signals_of(flow.operations.convert(flow, value, kind))
+    return words_of(kind), signals_of(flow.operations.convert(flow, value, kind))
 
 
 # --- objects
@@ -237,7 +237,7 @@ def _fill(flow: Flow, target: ListInMemory, content: Value) -> None:
 def _new_list(flow: Flow, site: Site) -> ListInMemory:
     """An empty list."""
     site.is_list = True
-    capacity = _FIRST_CAPACITY * max(1, size_of(site.kind))
+    capacity = _FIRST_CAPACITY * max(1, words_of(site.kind))
     header = _allocated(flow, whole(3))
     elements = _allocated(flow, whole(capacity))
     for index, signal in ((_LENGTH, whole(0)), (_CAPACITY, whole(capacity)), (_ELEMENTS, elements)):
@@ -321,7 +321,7 @@ def element_at(flow: Flow, content: ListInMemory, index: Signal) -> Value:
         flow.fail(IndexError)
         return Static(None)
     elements = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
-    return load_value(flow, elements, flow.build.mul(index, whole(size_of(site.kind))), site.kind)
+    return load_value(flow, elements, flow.build.mul(index, whole(words_of(site.kind))), site.kind)
 
 
 def set_element(flow: Flow, content: ListInMemory, index: Signal, value: Value) -> None:
@@ -334,7 +334,7 @@ def set_element(flow: Flow, content: ListInMemory, index: Signal, value: Value) 
 
 def drop_first(flow: Flow, content: ListInMemory) -> None:
     """Take the first element off a list that has one."""
-    count = size_of(content.site.root.kind)
+    count = words_of(content.site.root.kind)
     elements = _read(flow, content.signal, whole(_ELEMENTS), POINTER)
     capacity = _read(flow, content.signal, whole(_CAPACITY))
     length = _read(flow, content.signal, whole(_LENGTH))

@@ -15,7 +15,7 @@ from llvmlite import ir
 from .flow import Flow
 from .frames import Frame, Function, names_changed_around, names_in
 from .kinds import in_memory, join
-from .memory import load_value, sites_in, size_of, store_value
+from .memory import load_value, sites_in, store_value, words_of
 from .values import (
     INT,
     POINTER,
@@ -216,7 +216,7 @@ def _called(
 ) -> Value:
     kind = flow.heap.results.get(key)
     with flow.build.goto_entry_block():
-        result = flow.build.alloca(INT, max(1, size_of(kind) if kind is not None else 1))
+        result = flow.build.alloca(INT, max(1, words_of(kind) if kind is not None else 1))
     status = flow.build.call(version.function, [result, flow.fuel, flow.memory, flow.parameters, *arguments])
     place = flow.build.gep(flow.memory, [whole(1)])
     flow.build.store(flow.build.sub(flow.build.load(place), whole(1)), place)

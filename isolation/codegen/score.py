@@ -71,6 +71,7 @@ def _module(function: Any, rows: int, columns: int, keeps_order: bool) -> tuple[
 
 def _emit(flow: Flow, function: Callable[[Any, Any], float]) -> None:
     """Emit the code of a heuristic for what is known of its objects."""
+    growths = flow.heap.growths
     is_padded = flow.rows * (flow.columns + 2) <= flow.mask.width
     game_kinds = [flow.mask, INT, INT, INT, *([flow.mask] if is_padded else [])]
     kinds = [FLOAT.as_pointer(), POINTER.as_pointer(), *game_kinds, INT, FLOAT.as_pointer()]
@@ -90,6 +91,8 @@ def _emit(flow: Flow, function: Callable[[Any, Any], float]) -> None:
     flow.parameters = parameters
     given: list[Value] = [Game(blank, cell_0, cell_1, turn, padded[0] if padded else None), Player(player)]
     value = call(flow, Static(_with_slots(function)), given, {}, "heuristic")
+    if flow.is_dead and not flow.heap.growths > growths:
+        raise UnsupportedError("it raises an exception wherever it is called")
     if not flow.is_dead:
         flow.build.store(to_float(flow, value), result)
         flow.build.ret(ir.Constant(ir.IntType(32), 0))

@@ -85,7 +85,7 @@ def test_an_agent_moves_as_it_does_in_a_game(spec):
 
 @pytest.mark.parametrize("spec", ["ID:improved@nodes=200,ties", "ID:INTERPRETED@nodes=200"])
 def test_asking_ends_once_nobody_wants_the_answers(spec, tmp_path):
-    (tmp_path / "mine.py").write_text("def score(game, player):\n    return float(str(game.move_count))\n")
+    (tmp_path / "mine.py").write_text("def score(game, player):\n    return float(str(game.move_count / 7))\n")
     agent = parse_agent(spec.replace("INTERPRETED", f"{tmp_path}/mine.py:score"))
     assert (agent.compiled((7, 7)) is None) == ("INTERPRETED" in spec)
     positions, no_longer = some_positions(), iter([False, True])
