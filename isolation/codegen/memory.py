@@ -32,14 +32,29 @@ from .values import (
     whole,
 )
 
-BLOCK_WORDS = 8_192
-"""The words of the block that one call has from the start. The first three are how many are used, how deep functions
-call each other, and the address of the first of more blocks, which hold that of the next each."""
+BLOCK_WORDS = 1_024
+"""The words of the block that one call has on the stack, which a search holds once for each ply."""
+MEMORY_WORDS = 6
+"""The words that say how memory is used: see below."""
+_USED, _DEPTH, _BLOCKS, _BASE, _LIMIT, _TOTAL = range(MEMORY_WORDS)
+"""Words used of the block at hand; how deep functions call each other; the address of the last block that was made,
+which holds that of the one before it; the address of the block at hand, its size, and that of all that were made."""
+DEPTH = _DEPTH
+_LEAST_BLOCK = 8_192
 _MOST_WORDS = 1 << 24
 """How many words there may be; what needs more is left to Python."""
 _LENGTH, _CAPACITY, _ELEMENTS = range(3)
 _FIRST_CAPACITY = 8
 ALLOCATE, RESERVE = "allocate", "reserve"
+
+
+def start(flow: Flow) -> None:
+    """Emit what a call begins with: its block, of which nothing is used."""
+    flow.memory = flow.build.alloca(INT, MEMORY_WORDS, name="memory")
+    block = flow.build.alloca(INT, BLOCK_WORDS, name="block")
+    numbers = {_BASE: flow.build.ptrtoint(block, INT), _LIMIT: whole(BLOCK_WORDS)}
+    for word in range(MEMORY_WORDS):
+        flow.build.store(numbers.get(word, whole(0)), flow.build.gep(flow.memory, [whole(word)]))
 
 
 def define_functions(flow: Flow) -> Any:
@@ -51,22 +66,28 @@ def define_functions(flow: Flow) -> Any:
         _define_reserve(flow)
     function = flow.module.globals[ALLOCATE]
     build = ir.IRBuilder(function.append_basic_block())
-    block, words = function.args
-    used = build.load(block)
-    after = build.add(used, words)
-    build.store(after, block)
-    with build.if_then(build.icmp_unsigned(">", after, whole(BLOCK_WORDS)), likely=False):
-        with build.if_then(build.icmp_unsigned(">", after, whole(_MOST_WORDS)), likely=False):
+    memory, words = function.args
+    fields = [build.gep(memory, [whole(word)]) for word in range(MEMORY_WORDS)]
+    is_full = build.icmp_unsigned(">", build.add(build.load(fields[_USED]), words), build.load(fields[_LIMIT]))
+    with build.if_then(is_full, likely=False):
+        is_large = build.icmp_unsigned(">", words, whole(_LEAST_BLOCK))
+        size = build.select(is_large, words, whole(_LEAST_BLOCK))
+        total = build.add(build.load(fields[_TOTAL]), size)
+        with build.if_then(build.icmp_unsigned(">", total, whole(_MOST_WORDS)), likely=False):
             build.ret(ir.Constant(POINTER, None))
-        size = build.mul(build.add(words, whole(1)), whole(8))
-        more = build.call(ir.Function(flow.module, ir.FunctionType(POINTER, [INT]), "malloc"), [size])
-        with build.if_then(build.icmp_unsigned("==", more, ir.Constant(POINTER, None)), likely=False):
+        length = build.mul(build.add(size, whole(1)), whole(8))
+        block = build.call(ir.Function(flow.module, ir.FunctionType(POINTER, [INT]), "malloc"), [length])
+        with build.if_then(build.icmp_unsigned("==", block, ir.Constant(POINTER, None)), likely=False):
             build.ret(ir.Constant(POINTER, None))
-        first = build.gep(block, [whole(2)])
-        build.store(build.load(first), more)
-        build.store(build.ptrtoint(more, INT), first)
-        build.ret(build.gep(more, [whole(1)]))
-    build.ret(build.gep(block, [used]))
+        build.store(build.load(fields[_BLOCKS]), block)
+        known = ((_BLOCKS, block), (_BASE, build.gep(block, [whole(1)])))
+        for word, address in known:
+            build.store(build.ptrtoint(address, INT), fields[word])
+        for word, number in ((_USED, whole(0)), (_LIMIT, size), (_TOTAL, total)):
+            build.store(number, fields[word])
+    used = build.load(fields[_USED])
+    build.store(build.add(used, words), fields[_USED])
+    build.ret(build.gep(build.inttoptr(build.load(fields[_BASE]), POINTER), [used]))
     function.linkage = "internal"
     return _define_release(flow)
 
@@ -77,7 +98,7 @@ def _define_release(flow: Flow) -> Any:
     function.linkage = "internal"
     start, head, rest, end = (function.append_basic_block() for _ in range(4))
     build = ir.IRBuilder(start)
-    first = build.load(build.gep(function.args[0], [whole(2)]))
+    first = build.load(build.gep(function.args[0], [whole(_BLOCKS)]))
     build.branch(head)
     build.position_at_end(head)
     block = build.phi(INT)
@@ -266,7 +287,7 @@ def zeros(flow: Flow, count: Number) -> Reference:
 
 def length_of(flow: Flow, content: ListInMemory) -> Number:
     """The length of a list."""
-    return Number("int", _read(flow, content.signal, whole(_LENGTH)), 0, BLOCK_WORDS)
+    return Number("int", _read(flow, content.signal, whole(_LENGTH)), 0, _MOST_WORDS)
 
 
 def set_length(flow: Flow, content: ListInMemory, length: Signal) -> None:

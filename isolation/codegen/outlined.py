@@ -15,7 +15,7 @@ from llvmlite import ir
 from .flow import Flow
 from .frames import Frame, Function, names_changed_around, names_in
 from .kinds import in_memory, join
-from .memory import load_value, sites_in, store_value, words_of
+from .memory import DEPTH, load_value, sites_in, store_value, words_of
 from .values import (
     INT,
     POINTER,
@@ -192,7 +192,7 @@ def _emitted(
 
 def _enter(flow: Flow) -> None:
     """Count how deep calls are."""
-    place = flow.build.gep(flow.memory, [whole(1)])
+    place = flow.build.gep(flow.memory, [whole(DEPTH)])
     depth = flow.build.add(flow.build.load(place), whole(1))
     flow.build.store(depth, place)
     flow.give_up_if(flow.build.icmp_signed(">", depth, whole(_DEEPEST)))
@@ -218,7 +218,7 @@ def _called(
     with flow.build.goto_entry_block():
         result = flow.build.alloca(INT, max(1, words_of(kind) if kind is not None else 1))
     status = flow.build.call(version.function, [result, flow.fuel, flow.memory, flow.parameters, *arguments])
-    place = flow.build.gep(flow.memory, [whole(1)])
+    place = flow.build.gep(flow.memory, [whole(DEPTH)])
     flow.build.store(flow.build.sub(flow.build.load(place), whole(1)), place)
     failed, fine = flow.split(flow.build.icmp_signed("!=", status, ir.Constant(ir.IntType(32), 0)))
     flow.enter(failed)

@@ -12,11 +12,11 @@ from ..native.layout import SCORE
 from ..rules.parameters import filled, owners
 from ..usercode.compile_error import CompileError
 from ..usercode.user_exceptions import format_exception
-from . import object_code
+from . import memory, object_code
 from .calls import call
 from .conversions import convert
 from .flow import MOST_ROUNDS, Flow, Operations
-from .memory import ALLOCATE, BLOCK_WORDS, define_functions, point, read, write
+from .memory import ALLOCATE, define_functions, point, read, write
 from .numbers import to_float
 from .statements import run_body
 from .values import (
@@ -77,13 +77,10 @@ def _emit(flow: Flow, function: Callable[[Any, Any], float]) -> None:
     kinds = [FLOAT.as_pointer(), POINTER.as_pointer(), *game_kinds, INT, FLOAT.as_pointer()]
     flow.function = ir.Function(flow.module, ir.FunctionType(ir.IntType(32), kinds), SCORE)
     flow.build = ir.IRBuilder(flow.function.append_basic_block("entry"))
-    entry = flow.build.block
     result, _, blank, cell_0, cell_1, turn, *padded, player, parameters = flow.function.args
     flow.fuel = flow.build.alloca(INT, name="fuel")
     flow.build.store(whole(MOST_ROUNDS), flow.fuel)
-    flow.memory = flow.build.alloca(INT, BLOCK_WORDS + 1, name="memory")
-    for word, number in enumerate((3, 0, 0)):
-        flow.build.store(whole(number), flow.build.gep(flow.memory, [whole(word)]))
+    memory.start(flow)
     start = flow.function.append_basic_block("start")
     flow.build.branch(start)
     flow.at(start)
@@ -96,7 +93,7 @@ def _emit(flow: Flow, function: Callable[[Any, Any], float]) -> None:
     if not flow.is_dead:
         flow.build.store(to_float(flow, value), result)
         flow.build.ret(ir.Constant(ir.IntType(32), 0))
-    _finish(flow, entry)
+    _finish(flow)
 
 
 def _with_slots(heuristic: Any) -> Any:
@@ -113,20 +110,14 @@ def _with_slots(heuristic: Any) -> Any:
     return filled(heuristic, given)
 
 
-def _finish(flow: Flow, entry: Any) -> None:
-    """Define the memory if it is used; drop its block if not."""
+def _finish(flow: Flow) -> None:
+    """Define what the code calls, and give back its memory wherever it ends."""
     if ALLOCATE in flow.module.globals:
         release = define_functions(flow)
         for block in flow.function.blocks:
             if isinstance(block.terminator, ir.Ret):
                 flow.build.position_before(block.terminator)
                 flow.build.call(release, [flow.memory])
-    elif not flow.versions:
-        entry.instructions = [
-            instruction
-            for instruction in entry.instructions
-            if instruction is not flow.memory and not _uses(instruction, flow.memory)
-        ]
 
 
 def score_texts(function: Callable[[Any, Any], float], rows: int, columns: int) -> Iterator[str]:
@@ -160,9 +151,3 @@ def bitcode(text: str) -> bytes:
             defined.linkage = "internal"
     code: bytes = module.as_bitcode()
     return code
-
-
-def _uses(instruction: Any, value: Any) -> bool:
-    """Whether an instruction is about a value, or an address next to it."""
-    operands = getattr(instruction, "operands", ())
-    return any(operand is value or _uses(operand, value) for operand in operands)
