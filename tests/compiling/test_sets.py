@@ -33,7 +33,7 @@ def order_of_operations(game, player):
 
 def order_of_numbers(game, player):
     numbers = {row * 8 - column * 3 for row, column in game.get_blank_spaces()}
-    numbers |= {-1, -2, 64}
+    numbers |= {-1, len(numbers), 64}
     return sum(place * number for place, number in enumerate(numbers))
 
 
