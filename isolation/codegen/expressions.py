@@ -445,7 +445,8 @@ def _list(flow: Flow, node: ast.List) -> Value:
 def _set(flow: Flow, node: ast.Set) -> Value:
     items = _items(flow, node.elts)
     constants = [item.value for item in items if isinstance(item, Static)]
-    if flow.heap.keeps_order and len(constants) == len(items) and list(set(constants)) != list(set(constants[::-1])):
+    backwards = constants[::-1]
+    if flow.heap.keeps_order and len(constants) == len(items) and list(set(constants)) != list(set(backwards)):
         raise UnsupportedError("a set of constants, whose order is another one once its file has been compiled")
     made = new_set(flow, id(node))
     with flow.holding(made):
