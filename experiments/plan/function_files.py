@@ -27,9 +27,9 @@ from typing import Any
 
 from knights_isolation import heuristics
 from knights_isolation.isolation.compiling.compile_errors import CompileError
-from knights_isolation.isolation.usercode.function_source import codes_in, definition, essence, file_tree
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.loading.load_user_code import is_player, origin_of
+from knights_isolation.isolation.usercode.function_source import codes_in, definition, essence, file_tree
 from knights_isolation.isolation.usercode.imports import bare
 from knights_isolation.isolation.usercode.parsing import suppress_warnings
 from knights_isolation.lazy_package import TOOLKIT
