@@ -781,6 +781,7 @@ def test_where_numpy_rounds_its_constants_otherwise_python_computes() -> None:
     assert compiled.value_of(Board.from_moves(RARE[:5]), 0) is not None
 
 
+@pytest.mark.usefixtures("old_compiler_alone")
 @pytest.mark.slow
 def test_where_whole_numbers_outgrow_compiled_code_python_computes() -> None:
     compiled = compile_heuristic(outgrows_in_one_position)
